@@ -75,7 +75,7 @@ public struct ChartSeries: Sendable, Equatable {
 
   /// Creates a line; `x` and `y` must have the same length.
   public init(name: String, x: [Double], y: [Double], isDashed: Bool = false) {
-    precondition(x.count == y.count, "a point has an x and a y")
+    precondition(x.count == y.count, "x and y must have the same length")
     self.isDashed = isDashed
     self.name = name
     self.x = x

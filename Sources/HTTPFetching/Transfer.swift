@@ -135,8 +135,8 @@ final class Transfer {
       return .tooShort(expected: expected, got: bytes.count)
     }
     switch result {
-    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-      return .connection("the host was not found")
+    case CURLE_COULDNT_RESOLVE_HOST: return .connection("the host was not found")
+    case CURLE_COULDNT_RESOLVE_PROXY: return .connection("the proxy was not found")
     case CURLE_COULDNT_CONNECT:
       return .connection("the host refuses the connection or cannot be reached")
     case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE,

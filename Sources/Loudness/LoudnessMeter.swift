@@ -36,7 +36,9 @@ public final class LoudnessMeter {
     if isEndless { mode |= EBUR128_MODE_HISTOGRAM.rawValue }
     if measuresPeak { mode |= EBUR128_MODE_TRUE_PEAK.rawValue }
     state = ebur128_init(UInt32(weights.count), UInt(sampleRate), Int32(mode))
-    precondition(state != nil, "no meter for \(weights.count) channels at \(sampleRate) Hz")
+    precondition(
+      state != nil,
+      "cannot create a loudness meter for \(weights.count) channels at \(sampleRate) Hz")
     for (channel, weight) in weights.enumerated() {
       ebur128_set_channel(state, UInt32(channel), Int32(weight.libraryChannel.rawValue))
     }

@@ -93,7 +93,7 @@ public struct NetworkTracker: Sendable, Equatable {
     let place = "nothing has arrived at \(address.text(port: port))"
     return switch address {
     case .loopback:
-      "\(place); to listen for a phone or another computer, use "
+      "\(place); to receive from a phone or another computer, use "
         + "\(name):any:\(port)\(chosenPreset.map { ":\($0)" } ?? "")"
     case .any, .address:
       "\(place); check the target address and port of the sender, and the firewall"

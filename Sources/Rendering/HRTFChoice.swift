@@ -164,8 +164,8 @@ public struct HRTFChoice: Sendable {
       throw .hrtf(
         .refused(
           path: set.path ?? set.name,
-          check: "with these settings, its decoder filters contain numbers that "
-            + "are not finite"))
+          check: "with these settings, the decoder filters designed from it contain "
+            + "numbers that are not finite"))
     }
     return finished
   }

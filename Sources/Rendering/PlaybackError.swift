@@ -46,7 +46,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
     case .output(let reason): reason
     case .opening(let error): error.description
     case .directNeedsSpeakers:
-      "the decoder 'direct' plays mono, stereo and loudspeaker layouts, "
+      "the decoder 'direct' plays only mono, stereo and loudspeaker layouts, "
         + "but the source is ambisonic; choose another decoder, "
         + "or treat the channels as loudspeakers with \(name(.layout))"
     case .notFirstOrder:
@@ -55,7 +55,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
     case .parametricNeedsHeadphones:
       "the decoder 'parametric' works only with headphones; choose magls for loudspeakers"
     case .noHeadSize(let set):
-      "the head size of the HRTF set \(set) is unknown; "
+      "the head size cannot be estimated from the HRTF set \(set); "
         + "leave out \(name(.headCircumference))"
     case .decoderIsLater:
       "the parametric decoder has a longer delay than the others, so playback cannot switch to or "

@@ -135,7 +135,7 @@ package final class SerialTrackers: TrackerProvider {
   private static func reason(_ error: SystemError) -> String {
     switch error.number {
     case EBUSY:
-      "another program uses it; ModemManager does so for some seconds after a device is connected"
+      "another program uses it, perhaps ModemManager, which probes new devices for some seconds"
     case ENOTTY, EINVAL: "it is not a serial port"
     default: error.description
     }

@@ -159,7 +159,7 @@ private struct Contents: Codable {
     _ list: [Double]?, _ name: String, _ unit: Double
   ) throws(CalibrationError) -> SIMD3<Double>? {
     guard let list else { return nil }
-    guard list.count == 3 else { throw .badValue("'\(name)' must have three numbers") }
+    guard list.count == 3 else { throw .badValue("'\(name)' must be a list of three numbers") }
     return SIMD3(list[0], list[1], list[2]) * unit
   }
 

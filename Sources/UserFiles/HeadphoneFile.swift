@@ -22,7 +22,7 @@ public enum HeadphoneFile {
     }
     if path.lowercased().hasSuffix(".json") { return try json(bytes, path: path) }
     guard let text = String(validating: bytes, as: UTF8.self), !text.contains("\0") else {
-      throw UserFileError(path: path, reason: "it is not UTF-8 text")
+      throw UserFileError(path: path, reason: "it is not UTF-8 text or contains a NUL character")
     }
     do throws(ParametricText.Problem) {
       return HeadphoneProfile(name: name(of: path), filters: try ParametricText.parse(text))
@@ -82,7 +82,7 @@ public enum HeadphoneFile {
     guard version == schema else {
       throw UserFileError(
         path: path,
-        reason: "it has schema \(version), but this program reads schema \(schema)")
+        reason: "it has schema \(version), but this program reads only schema \(schema)")
     }
     let contents = try JSONFile.decode(Contents.self, bytes, path: path)
     var filters: [ParametricFilter] = []

@@ -98,7 +98,7 @@ private struct LineScanner {
     }
     // OFF may stand alone, because programs write unused filters with or without a type.
     guard let name = words.first?.lowercased(), name != "none" else {
-      if isOn { throw Reason("the filter type is missing") }
+      if isOn { throw Reason("the filter type is missing or NONE") }
       return nil
     }
     guard let kind = Self.kinds[name] else {
@@ -145,7 +145,7 @@ private struct LineScanner {
     guard let frequency else { throw Reason("Fc is missing") }
     let needsGain = isShelf || kind == .peak
     guard let gain = needsGain ? gain : 0 else { throw Reason("the gain is missing") }
-    guard kind != .peak || quality != nil else { throw Reason("Q or BW is missing") }
+    guard kind != .peak || quality != nil else { throw Reason("a peak filter needs Q or BW") }
     let usual =
       isShelf
       ? ParametricFilter.quality(ofSlope: slope.map { $0 / 12 } ?? 0.9, gain: gain)

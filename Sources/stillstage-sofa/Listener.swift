@@ -68,7 +68,7 @@ private func vectors(
   let type = (array.attribute("Type") ?? defaultType).lowercased()
   try require(
     type == "spherical" || type == "cartesian",
-    "\(name) has the type \(type); cartesian and spherical are supported")
+    "\(name) has the type \(type); only cartesian and spherical are supported")
   let spherical = type == "spherical"
   let unit = array.attribute("Units")?.lowercased() ?? ""
   let scale = unit.hasPrefix("rad") ? 1 : Double.pi / 180

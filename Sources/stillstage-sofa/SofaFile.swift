@@ -24,7 +24,7 @@ struct SofaFile {
   private static func reason(_ status: Int32) -> String {
     switch Int(status) {
     case Int(MYSOFA_UNSUPPORTED_FORMAT):
-      "it uses a form of HDF5 that libmysofa cannot read, such as 32-bit floats"
+      "it uses an HDF5 feature that libmysofa cannot read, such as 32-bit floats"
     case Int(MYSOFA_NO_MEMORY), Int(ENOMEM):
       "it needs more memory than is available (at most 1 GiB)"
     case Int(MYSOFA_READ_ERROR): "it is truncated or cannot be read"

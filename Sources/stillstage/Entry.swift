@@ -45,12 +45,16 @@ private func become(_ name: String) -> Never {
       """, exitCode: 1)
   }
   execv(path, CommandLine.unsafeArgv)
-  fail("cannot start \(path): \(String(cString: strerror(errno)))", exitCode: 1)
+  fail(
+    "cannot start \(path): \(String(cString: strerror(errno))); "
+      + "run 'make build' or 'make install' again", exitCode: 1)
 }
 
 private func answer(_ text: String) -> Never {
   guard write(text, to: STDOUT_FILENO) else {
-    fail("cannot write to standard output: \(String(cString: strerror(errno)))", exitCode: 1)
+    fail(
+      "cannot write to standard output: \(String(cString: strerror(errno))); "
+        + "redirect it to a writable file", exitCode: 1)
   }
   exit(0)
 }

@@ -74,7 +74,7 @@ import Testing
     let folder = TemporaryFolder()
     let bad = try folder.write("t,kbps\n0,1\n0,2\n", to: "bad.csv")
     for (path, reason) in [
-      (bad, "bad.csv is not a valid trace: line 3: times must ascend from 0"),
+      (bad, "bad.csv is not a valid trace: line 3: the times must start at 0 and increase"),
       (folder.file("none.csv"), "none.csv: No such file or directory"),
       (folder.path, "it is not a regular file"),
     ] {

@@ -86,7 +86,7 @@ import Testing
     try sees("turned by 0 degrees; turn to at least")
     #expect(TerminalScreen(program.bytes, columns: 80).wraps == 0)
     program.type("q")
-    try sees("was ended by the key q")
+    try sees("was cancelled with q")
     #expect(program.wait(seconds: 10) == 1)
     #expect(!folder.names.contains("config"))
   }

@@ -189,6 +189,6 @@ import Testing
     // Twice the time limit after the last sound, which is read at once.
     #expect((4..<12).contains((clock.now - start) / .seconds(1)))
     #expect(run.exitCode == 1)
-    #expect(run.errors.contains("has not changed for 4 s after the last sound"))
+    #expect(run.errors.contains("has not changed in the 4 s since the last sound"))
   }
 }

@@ -37,7 +37,7 @@ import Testing
     mkdir("\(data.path)/Calibration/trackers", 0o755)
     let good = #""name": "n", "vendor": "1209", "signals""#
     for (name, text, reason) in [
-      ("a", "{", "cannot be read as JSON"), ("b", #"{"schema": 2, \#(good): {}}"#, "has schema 2"),
+      ("a", "{", "invalid JSON"), ("b", #"{"schema": 2, \#(good): {}}"#, "has schema 2"),
       ("c", #"{"schema": 1, \#(good): {}}"#, "neither an orientation"),
       ("d", #"{"schema": 1, \#(good): {"jaw": {}}}"#, "the signal 'jaw' is unknown"),
       ("e", #"{"schema": 1, \#(good): {"yaw": {"byte": 1, "type": "i17"}}}"#, "needs 'usage'"),

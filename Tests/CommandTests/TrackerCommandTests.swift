@@ -46,7 +46,8 @@ import Testing
     #expect(lines[0].split(separator: " ") == ["ID", "NAME", "PROTOCOL", "BUS", "ACCESS"])
     #expect(lines[1].hasPrefix("SN-0001  Virtual Head Tracker  AndroidHeadTracker 1.0  usb  ready"))
     #expect(lines[2].hasPrefix("SN-0002"))
-    #expect(lines[4].hasPrefix("These trackers were verified with descriptions of their protocols"))
+    #expect(
+      lines[4].hasPrefix("The drivers of these trackers were verified with protocol descriptions"))
     #expect(lines.count == 7)
     let json = try self.run(["--count", "2"], [Stillstage.path, "trackers", "--json"])
     let text = output(json).joined(separator: "\n")

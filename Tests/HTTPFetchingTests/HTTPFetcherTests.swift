@@ -81,7 +81,7 @@ import Testing
     #expect {
       try fetch("/to?http://localhost:\(port)/body/20")
     } throws: {
-      "\($0)".hasSuffix("to such a host only if you named it")
+      "\($0)".hasSuffix("to such a host only if you named that host")
     }
     #expect {
       try fetch("/to?file:///etc/passwd")
@@ -91,7 +91,7 @@ import Testing
     #expect {
       try fetch("/body/20", host: "elsewhere.example")
     } throws: {
-      "\($0)".hasSuffix("to such a host only if you named it")
+      "\($0)".hasSuffix("to such a host only if you named that host")
     }
   }
 
@@ -108,7 +108,7 @@ import Testing
       #expect {
         try fetcher.fetch(FetchRequest(.network(address), limit: 100), goesOn: { _ in true })
       } throws: {
-        "\($0)".hasSuffix("to such a host only if you named it")
+        "\($0)".hasSuffix("to such a host only if you named that host")
       }
     }
     let log = String(decoding: try fetch("/log").bytes, as: UTF8.self)

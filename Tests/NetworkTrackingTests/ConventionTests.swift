@@ -162,8 +162,8 @@ import Testing
   @Test func noteAboutSilenceSaysWhatToDo() throws {
     #expect(
       try NetworkTracker("osc:9000")?.silenceNote
-        == "nothing has arrived at 127.0.0.1:9000; to listen for a phone or another computer, use "
-        + "osc:any:9000")
+        == "nothing has arrived at 127.0.0.1:9000; to receive from a phone or another computer, "
+        + "use osc:any:9000")
     #expect(
       try NetworkTracker("freepie:5555")?.silenceNote.hasSuffix("use freepie:any:5555") == true)
     // A preset other than the default is part of the address to use.

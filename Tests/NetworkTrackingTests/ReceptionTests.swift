@@ -199,7 +199,7 @@ import Testing
     usleep(1_500_000)
     #expect(
       notes.withLock { $0 } == [
-        "nothing has arrived at 127.0.0.1:\(silent); to listen for a phone or another computer, "
+        "nothing has arrived at 127.0.0.1:\(silent); to receive from a phone or another computer, "
           + "use opentrack:any:\(silent)"
       ])
   }

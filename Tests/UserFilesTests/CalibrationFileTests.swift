@@ -53,11 +53,11 @@ import Testing
       ("\"y,-x,z\"", "\"y,x,z\"", "'axes' must be a right-handed axis map"),
       ("\"up\" : \"-x\"", "\"up\" : \"w\"", "'up' must be an axis such as z or -x"),
       ("\"SN-1\"", "\"SN-2\"", "it belongs to Tracker with the serial number SN-2"),
-      ("99.5", "-4", "the rate must be above 0 and at most 100000 Hz"),
+      ("99.5", "-4", "the sample rate must be above 0 and at most 100000 Hz"),
       ("99.5", "\"fast\"", "'rateHertz' has the wrong type"),
       ("7531", "75310", "'tracker' must have a vendorID and a productID"),
       ("0.057296,", "50,", "the gyroscope's bias is above 5 degrees/s"),
-      ("0.057296,", "", "'gyroBiasDegreesPerSecond' must have three numbers"),
+      ("0.057296,", "", "'gyroBiasDegreesPerSecond' must be a list of three numbers"),
       ("{", "", "it is not valid JSON"),
     ] {
       let folder = TemporaryFolder()

@@ -58,7 +58,7 @@ import Testing
 
   @Test(arguments: [
     ("Preamp: -3 dB\nFilter 1: ON PK Fc Hz Gain 3 dB Q 1", 2, "'Hz' of Fc is not a number"),
-    ("Filter 1: ON PK Fc 100 Hz Gain 3 dB", 1, "Q or BW is missing"),
+    ("Filter 1: ON PK Fc 100 Hz Gain 3 dB", 1, "a peak filter needs Q or BW"),
     ("\n\nFilter 1: ON PK Fc 100 Hz Q 1", 3, "gain is missing"),
     ("Filter 1: ON PK Gain 3 dB Q 1", 1, "Fc is missing"),
     ("Filter 1: ON XY Fc 100 Hz Gain 3 dB Q 1", 1, "type 'XY' is not supported"),

@@ -25,10 +25,11 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
     let text =
       switch self {
       case .cannotOpen(let path, let reason):
-        "cannot open the HRTF set '\(path)': \(reason); choose a SOFA file that you can read"
+        "cannot open the HRTF set '\(path)': \(reason); "
+          + "check its path and permissions, or choose another SOFA file"
       case .notSOFA(let path, let reason):
         "cannot read '\(path)' as a SOFA file: \(reason); "
-          + "choose another SOFA file (SimpleFreeFieldHRIR)"
+          + "choose another file with the SOFA convention SimpleFreeFieldHRIR"
       case .refused(let path, let check):
         "the HRTF set '\(path)' cannot be used: \(check); choose another set"
       case .tooFewDirections(let path, let count, let order):

@@ -35,7 +35,7 @@ extension HRTFSet {
     let longestDelay = (delays.max() ?? 0) / sampleRate
     guard longestDelay <= HRTFLimit.delaySeconds else {
       throw refusal(
-        "it delays a response by \(decimal(1000 * longestDelay, digits: 1)) ms; at most "
+        "its longest delay is \(decimal(1000 * longestDelay, digits: 1)) ms; at most "
           + "\(decimal(1000 * HRTFLimit.delaySeconds, digits: 1)) ms are supported")
     }
     let room = HRTFLimit.responseSeconds - longestDelay

@@ -17,7 +17,7 @@ extension HRTFSet {
     guard count >= Self.fewestDirections else {
       throw .refused(
         path: path,
-        check: "it has \(count) direction\(count == 1 ? "" : "s") at one distance; "
+        check: "it has at most \(count) direction\(count == 1 ? "" : "s") at the same distance; "
           + "a set needs at least \(Self.fewestDirections)")
     }
     var responses: [Float] = []

@@ -105,7 +105,7 @@ public struct SofaLoader: Sendable {
       environment: ProgramLaunch.readerEnvironment, timeoutSeconds: timeoutSeconds,
       maximumBytes: SofaContents.largestAnswerBytes, isCancelled: isCancelled)
     guard !path.utf8.contains(0) else {
-      throw .cannotOpen(path: path, reason: "its path contains a zero byte")
+      throw .cannotOpen(path: path, reason: "its path contains a NUL byte")
     }
     guard let (output, ending) = process.run() else { throw .readerNotFound(places: [reader]) }
     switch ending {

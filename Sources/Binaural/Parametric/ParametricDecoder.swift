@@ -69,7 +69,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   ///   - keptFrames: the number of past frames for which covariances are kept, so that another
   ///     decoder can resume at one of these frames; 0 for none.
   public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {
-    precondition(filters.order == 1, "the parametric decoder requires filters of first order")
+    precondition(filters.order == 1, "the parametric decoder requires first-order filters")
     precondition(filters.sampleRate == waves.sampleRate)
     latencyFrames = waves.frame
     size = waves.size

@@ -35,7 +35,9 @@ extension BusError {
   /// The reason why the Bluetooth service cannot be used.
   var bluetoothReason: String {
     switch name {
-    case "": "the D-Bus system bus cannot be reached (\(text))"
+    case "":
+      "the D-Bus system bus cannot be reached (\(text)); run the program outside a sandbox, or "
+        + "start D-Bus"
     case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
       "org.freedesktop.systemd1.NoSuchUnit",
       "org.freedesktop.DBus.Error.Spawn.ServiceNotFound":

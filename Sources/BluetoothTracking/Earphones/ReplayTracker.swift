@@ -56,8 +56,8 @@ package final class ReplayTracker: TrackerProvider {
     } else {
       throw .cannotReadMotion(
         path: path,
-        reason: "it holds packets of '\(file.source)', which cannot be replayed without a profile; "
-          + "give replay:FILE:PROFILE")
+        reason: "it holds packets of '\(file.source)', which cannot be replayed without a profile "
+          + "(give replay:FILE:PROFILE)")
     }
   }
 

@@ -63,7 +63,7 @@ final class GATTLink {
     guard let target = objects.characteristic(write.characteristic, of: device) else {
       throw BusError(
         name: "",
-        text: "it lacks a GATT characteristic that its model or profile requires; "
+        text: "the tracker lacks a GATT characteristic that its model or profile requires; "
           + "choose another tracker or profile")
     }
     try bus.call(Bus.bluez(target.path, "GattCharacteristic1", "WriteValue")) { message in
@@ -105,7 +105,8 @@ final class GATTLink {
       let objects = try bus.bluetoothObjects()
       guard let found = objects.devices.first(where: { $0.path == device && $0.isConnected }) else {
         throw BusError(
-          name: "", text: "it disconnected before its services were listed; bring it closer")
+          name: "",
+          text: "the tracker disconnected before its services were listed; bring it closer")
       }
       if found.isResolved {
         if let source = objects.characteristic(uuid, of: device) { return (objects, source) }
@@ -113,14 +114,15 @@ final class GATTLink {
         if let listingEnd, monotonic_nanoseconds() > listingEnd {
           throw BusError(
             name: "",
-            text: "it lacks a GATT characteristic that its model or profile requires; "
+            text: "the tracker lacks a GATT characteristic that its model or profile requires; "
               + "choose another tracker or profile")
         }
       }
       guard monotonic_nanoseconds() < end else {
         throw BusError(
           name: "",
-          text: "its services and characteristics were not listed in time; bring it closer")
+          text: "the tracker's services and characteristics were not listed in time; "
+            + "bring it closer")
       }
       usleep(50_000)
     }

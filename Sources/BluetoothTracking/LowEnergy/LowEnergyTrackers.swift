@@ -134,7 +134,8 @@ package final class LowEnergyTrackers: TrackerProvider {
         let model = LowEnergyModel.find(device, profiles)
       else {
         throw BusError(
-          name: "", text: "it is no longer in the list of Bluetooth devices; scan for it again")
+          name: "",
+          text: "the tracker is no longer in the list of Bluetooth devices; scan for it again")
       }
       capture?.source = model.source
       let link = try GATTLink(device.path, notifications: model.notifications, on: bus)

@@ -85,7 +85,9 @@ enum MovieMerger {
       while done < chunk.size {
         let count = Int(min(1 << 20, chunk.size - done))
         guard let bytes = MovieIndex.read(input, chunk.offset + done, count) else {
-          throw Failure(reason: "the samples of a track are missing or cannot be read")
+          throw Failure(
+            reason: "the samples of a track are missing or cannot be read; copy or download the "
+              + "input again")
         }
         try write(bytes, to: output, at: at + done)
         done += Int64(count)

@@ -37,7 +37,7 @@ extension RecordingError: CustomStringConvertible {
       "\(printable(path)): no space is left on the disk or in the quota, so "
         + Self.rest(hasSound) + "; free some space"
     case .fileTooLarge(let path, let hasSound):
-      "\(printable(path)): the file system or a limit of the process allows no larger file, so "
+      "\(printable(path)): the size limit of the file system or the process is reached, so "
         + Self.rest(hasSound) + "; use another disk, or raise the limit"
     case .writeFailed(let path, let reason):
       "\(printable(path)): cannot be written (\(printable(reason))); check the disk"

@@ -13,8 +13,8 @@ public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConve
   public static func notTetrahedral(_ path: String) -> MicrophoneFileError {
     MicrophoneFileError(
       path: path,
-      reason:
-        "it does not describe a tetrahedral microphone; choose the format that it states")
+      reason: "it does not describe a tetrahedral microphone; choose the microphone format that "
+        + "it states")
   }
 
   public var description: String { "\(path): \(reason)" }
@@ -49,7 +49,7 @@ public struct MicrophoneFile: Sendable, Equatable {
     let content: Content
     do { content = try JSONDecoder().decode(Content.self, from: Data(bytes)) } catch {
       throw failure(
-        "it is not a description of a microphone; compare it with microphone.schema.json")
+        "it is not a valid description of a microphone; check it against microphone.schema.json")
     }
     guard content.schema == 1 else {
       throw failure(

@@ -27,7 +27,9 @@ public struct BluetoothMicrophone: Sendable, Equatable {
 
     public var description: String {
       switch self {
-      case .none: "no Bluetooth device offers a suitable profile with a microphone"
+      case .none:
+        "no connected Bluetooth device offers a suitable profile with a microphone; "
+          + "connect a headset"
       case .refused(let device, let profile):
         "the microphone of '\(device)' cannot be used: the server refused the profile "
           + "'\(profile)', or the microphone did not appear; reconnect the device"

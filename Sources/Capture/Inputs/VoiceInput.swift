@@ -37,7 +37,7 @@ public final class VoiceInput: @unchecked Sendable {
     do throws(SoundServerError) {
       let all = try Inputs.list(serverAddress: serverAddress)
       guard let treated = all.first(where: { $0.name == VoiceModule.sourceName }) else {
-        throw .streamRefused(reason: "the echo canceller does not provide an input")
+        throw .streamRefused(reason: "the input of the echo canceller did not appear")
       }
       self.input = treated
     } catch {

@@ -43,7 +43,7 @@ public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unclearChannels(let count):
-      "the meaning of the \(count) recorded channels is not known; name the microphone's format"
+      "the meaning of the \(count) recorded channels is unknown; specify the microphone's format"
     case .channelMismatch(let expected, let found):
       "the number of recorded channels is \(found), but the microphone's format needs "
         + "\(expected); choose other channels or another format"

@@ -25,7 +25,7 @@ extension CommandSpecification {
           "Choose the output and the HRTF set."),
         CommandExample(
           "play https://example.com/live.m3u8 --tracker osc:9000",
-          "Play an HLS presentation with a head tracker on the network."),
+          "Play an HLS presentation with a head tracker that sends OSC to port 9000."),
       ]
     case .render:
       [
@@ -114,10 +114,10 @@ extension CommandSpecification {
       [
         CommandExample(
           "fuse raw.csv -o head.csv",
-          "Write the orientation that is computed without the magnetometer."),
+          "Compute the orientation without the magnetometer."),
         CommandExample(
           "fuse raw.csv -o head.csv --mag",
-          "Write the orientation with a heading from the magnetometer."),
+          "Compute the orientation, with the heading from the magnetometer."),
       ]
     case .calibrate:
       [
@@ -193,10 +193,10 @@ extension CommandSpecification {
       [
         CommandExample(
           "completion zsh > _stillstage",
-          "Write the zsh script to a file, which must be in a folder of fpath."),
+          "Write the zsh script to a file, which must be in a folder in fpath."),
         CommandExample(
           "completion fish > stillstage.fish",
-          "Write the fish script to a file for fish's folder of completions."),
+          "Write the fish script to a file for fish's completions folder."),
       ]
     }
   }

@@ -171,10 +171,10 @@ public enum Options {
       """)
   public static let pauseOnRemoval = CommandOption<Bool>(
     flag: "pause-on-removal",
-    help: "Pause when both earphones are taken out, and resume when one is put back.")
+    help: "Pause when both earphones are taken out, and resume when one is put back in.")
   public static let trackerAxes = CommandOption<String?>(
     "tracker-axes", "AXES", .axes, shown: "those of the tracker's driver",
-    help: "Tracker axes that point to the front, left and up, such as y,-x,z.")
+    help: "Tracker axes that point forward, left and up, such as y,-x,z.")
   public static let trackerPreset = CommandOption<String?>(
     "tracker-preset", "NAME", .text, shown: "ypr for OSC, otherwise right-up",
     help: """
@@ -339,7 +339,7 @@ public enum Options {
     help: "Tracker reports per second.")
   public static let throughSink = CommandOption<Bool>(
     flag: "through-sink",
-    help: "Measure a program that plays to a virtual sink of 'stillstage sink'.")
+    help: "Measure the sound of a program that plays to a virtual sink of 'stillstage sink'.")
   public static let appended = CommandOption<Bool>(
     flag: "appended",
     help: "Do not rewrite queued sound. On PipeWire, use its PulseAudio protocol.")

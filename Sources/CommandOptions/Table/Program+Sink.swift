@@ -38,7 +38,7 @@ extension CommandSpecification {
   /// The examples of `sink`.
   var sinkExamples: [CommandExample] {
     [
-      CommandExample("sink", "Choose a connected head tracker automatically."),
+      CommandExample("sink", "Run with a head tracker if one is connected."),
       CommandExample(
         "sink --layouts stereo,5.1,7.1,7.1.4 --sink headset",
         "Offer 7.1.4 as well, and choose the output device."),

@@ -113,7 +113,7 @@ extension ValueGrammar {
   public var expectation: String {
     switch self {
     case .flag: "given without a value"
-    case .text: "text that is not empty"
+    case .text: "non-empty text"
     case .axes: "x, y and z in any order, each with an optional minus sign, such as y,-x,z"
     case .file: "a path, or a URL if the command accepts one"
     case .folder: "the path of a folder"

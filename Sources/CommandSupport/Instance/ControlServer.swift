@@ -32,7 +32,9 @@ package final class ControlServer: Sendable {
   ) throws(CommandFailure) {
     (self.folder, self.name) = (folder, name)
     do throws(SystemError) { wakeUp = try SystemPipe() } catch {
-      throw CommandFailure("cannot create the control socket: \(error.description)")
+      throw CommandFailure(
+        "cannot create the control socket: \(error.description); "
+          + "close other programs and try again")
     }
     guard let listener = UnixSocket.listen(in: folder.path, name: name) else {
       let reason = String(cString: strerror(errno))

@@ -70,7 +70,7 @@ package final class SinkLog: Sendable {
     case .failed(let layout, let error):
       "cannot create the virtual sink \(layout.sinkName): \(error.message); trying again"
     case .defaultContested:
-      "another program keeps changing the default output; trying again within 30 s"
+      "another program keeps changing the default sink; setting it again within 30 s"
     case .started, .routed, .ended, .stream: nil
     }
   }

@@ -68,7 +68,7 @@ package struct SinkSession {
       case .held(let pid):
         throw CommandFailure(
           "a system-wide output is already running" + (pid.map { " (pid \($0))" } ?? "")
-            + "; control it with --status, --recentre or --mode, or end it first")
+            + "; query or control it with --status, --recentre or --mode, or end it first")
       case .system(let reason):
         throw CommandFailure(
           "cannot lock \(folder.file(SinkFiles.lock)): \(reason); "

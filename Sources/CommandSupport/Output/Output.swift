@@ -12,7 +12,7 @@ package func printOutput(_ text: String) throws(CommandFailure) {
   guard write(text, to: STDOUT_FILENO) else {
     throw CommandFailure(
       "cannot write to standard output: \(String(cString: strerror(errno))); "
-        + "redirect it to a file that can be written")
+        + "redirect it to a writable file")
   }
 }
 
@@ -23,7 +23,9 @@ package func printJSON(_ value: some Encodable) throws(CommandFailure) {
   let text: String
   do {
     text = String(decoding: try encoder.encode(value), as: UTF8.self)
-  } catch { throw CommandFailure("cannot encode the result as JSON: \(error)") }
+  } catch {
+    throw CommandFailure("cannot encode the result as JSON: \(error); report this bug")
+  }
   try printOutput(text + "\n")
 }
 

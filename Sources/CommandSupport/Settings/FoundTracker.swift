@@ -38,7 +38,9 @@ package func matchedTracker(
     guard case .unknownTracker = failure, lowEnergy?.isSearching ?? false,
       monotonic_nanoseconds() < end
     else { throw CommandFailure(failure.description) }
-    if !isAnnounced { printNote("searching for \(id) over Bluetooth for 10 s; wake the tracker") }
+    if !isAnnounced {
+      printNote("searching for \(id) over Bluetooth for up to 10 s; wake the tracker")
+    }
     isAnnounced = true
     usleep(100_000)
   }

@@ -19,7 +19,7 @@ enum NeuralSeparator {
       return NeuralSeparatorFiles(library: "\(folder)/\(library)", model: "\(folder)/\(model)")
     }
     throw CommandFailure(
-      "the neural separator needs the files \(library) and \(model), which are not both in "
+      "the neural separator needs \(library) and \(model), but they were not found together in "
         + (folders.isEmpty ? "a data folder" : folders.map { "'\($0)'" }.joined(separator: " or "))
         + "; copy both into one folder and set STILLSTAGE_SEPARATOR to its path, "
         + "or use --separator spatial")

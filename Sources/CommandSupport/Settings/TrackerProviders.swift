@@ -63,7 +63,8 @@ private func namedPort(
   }
   let profile = try TrackerProfileFile.named(name, among: profiles)
   guard case .serial = profile.link else {
-    throw .usage("the tracker profile '\(name)' is not for a serial port")
+    throw .usage(
+      "the tracker profile '\(name)' is not for a serial port; choose another profile")
   }
   return (tracker, SerialTrackers.NamedPort(path: path, profile: profile))
 }

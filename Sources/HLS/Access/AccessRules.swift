@@ -84,7 +84,7 @@ public struct AccessRules: Sendable {
     AccessRefusal(
       address,
       "its host has a private, loopback or reserved IP address; a playlist or redirect may lead "
-        + "to such a host only if you named it")
+        + "to such a host only if you named that host")
   }
 
   private static func isSame(_ first: String, _ second: String) -> Bool {

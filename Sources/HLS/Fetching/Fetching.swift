@@ -120,9 +120,9 @@ extension FetchError: CustomStringConvertible {
       "the server sent less than \(Int(TransferPace.least)) bytes/s for "
         + "\(Int(seconds.rounded(.up))) s"
     case .connection(let reason): reason
-    case .tooLong(let limit) where limit < 1 << 20: "it is larger than \(limit >> 10) KiB"
-    case .tooLong(let limit): "it is larger than \(limit >> 20) MiB"
-    case .tooShort(let expected, let got): "it ended after \(got) of \(expected) bytes"
+    case .tooLong(let limit) where limit < 1 << 20: "the data exceed \(limit >> 10) KiB"
+    case .tooLong(let limit): "the data exceed \(limit >> 20) MiB"
+    case .tooShort(let expected, let got): "the data ended after \(got) of \(expected) bytes"
     case .abandoned: "the request was cancelled"
     case .interrupted: "interrupted"
     }

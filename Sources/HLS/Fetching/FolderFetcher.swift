@@ -15,7 +15,7 @@ public struct FolderFetcher: ResourceFetcher {
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) -> FetchedResource {
     guard case .file(let path) = request.address else {
-      throw .refused(AccessRefusal(request.address.description, "it is not a file"))
+      throw .refused(AccessRefusal(request.address.description, "it is not a local file"))
     }
     let file: LocalFile
     do throws(LocalFile.Problem) {

@@ -13,7 +13,8 @@ extension KeptFiles {
     let old = timeline.segments[number]
     guard old != nil || !timeline.isFull else {
       throw .cannotWrite(
-        path: folder.path, reason: "it already contains \(PlaylistLimits.segments) segments")
+        path: folder.path,
+        reason: "the rendition already has \(PlaylistLimits.segments) segments, which is the limit")
     }
     var mapFile: KeptFile?
     if let map {

@@ -164,8 +164,8 @@ public struct PresentationDownload {
           goesOn: { _ in goesOn() })
         if let first, step > 0 {
           outcome.switches.append(
-            "'\(sites.places[site])' replaces '\(sites.places[sites.current])' and has the same "
-              + "content; the replaced one failed: \(first)")
+            "'\(sites.places[site])' replaces '\(sites.places[sites.current])', which has the same "
+              + "content but failed: \(first)")
           sites.current = site
         }
         return supplied

@@ -155,7 +155,7 @@ extension PlaylistLoader {
       } catch {
         if error == .interrupted { throw .presentation(error) }
         first = first ?? error
-        notes.append("\(error.description); a redundant playlist is tried")
+        notes.append("\(error.description); a redundant playlist is used instead")
       }
     }
     throw .presentation(first ?? .interrupted)

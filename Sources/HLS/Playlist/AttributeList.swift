@@ -107,7 +107,7 @@ struct AttributeList {
     _ notes: inout [String], _ read: (AttributeList) throws(PlaylistError) -> Value?
   ) -> Value? {
     do throws(PlaylistError) { return try read(self) } catch {
-      notes.append("\(error.reason); the playlist's value is ignored")
+      notes.append("\(error.reason); it is ignored")
       return nil
     }
   }

@@ -27,7 +27,7 @@ public enum Playlist: Sendable, Equatable {
       number += 1
       guard part.count <= PlaylistLimits.lineCharacters else {
         throw PlaylistError(
-          line: number, "it is longer than \(PlaylistLimits.lineCharacters) bytes")
+          line: number, "the line is longer than \(PlaylistLimits.lineCharacters) bytes")
       }
       let line = Self.trimmed(part)
       if line.isEmpty { continue }

@@ -51,8 +51,7 @@ struct PlaylistReader {
     case "EXT-X-VERSION":
       guard let version = PlaylistNumber.integer(value) else {
         return note(
-          "EXT-X-VERSION is '\(value.prefix(40))', not a valid whole number; "
-            + "the playlist's value is ignored")
+          "EXT-X-VERSION is '\(value.prefix(40))', not a valid whole number; it is ignored")
       }
       media.playlist.version = version
       multivariant.version = version
@@ -66,7 +65,7 @@ struct PlaylistReader {
           &notes,
           { (list) throws(PlaylistError) in
             guard let offset = try list.number("TIME-OFFSET") else {
-              throw PlaylistError("EXT-X-START is invalid without an unquoted TIME-OFFSET")
+              throw PlaylistError("EXT-X-START has no unquoted TIME-OFFSET")
             }
             return offset
           })
@@ -165,7 +164,7 @@ extension Variant {
     let rate = PlaylistNumber.decimal(text[...]) == nil ? nil : PlaylistNumber.integer(whole)
     notes.append(
       "\(name) is '\(text.prefix(40))', not a valid whole number; "
-        + (rate == nil ? "the playlist's value is ignored" : "its integer part is used"))
+        + (rate == nil ? "it is ignored" : "its integer part is used"))
     return rate
   }
 }
@@ -187,7 +186,7 @@ extension RenditionEntry {
       if channels == nil {
         notes.append(
           "CHANNELS is '\(text.prefix(40))', whose first parameter is not a count from 1 to 1024; "
-            + "the playlist's value is ignored")
+            + "it is ignored")
       }
     }
     characteristics = (attributes.text("CHARACTERISTICS") ?? "").split(separator: ",")

@@ -46,7 +46,7 @@ extension PlaylistLoader {
       if let manifest = SteeringManifest(resource.bytes) {
         steered.pathways = manifest.pathways
       } else {
-        ignore("it is not a valid manifest of version 1")
+        ignore("it is not valid, or its version is not 1")
       }
     } catch FetchError.abandoned where goesOn(), FetchError.interrupted where goesOn() {
       ignore("it did not arrive within \(Int(Self.manifestPatience)) s")

@@ -14,12 +14,13 @@ enum SegmentDecryption {
 
     var description: String {
       switch self {
-      case .keyLength(let count): "its key has \(count) bytes, not 16"
-      case .vectorLength(let count): "its initialisation vector has \(count) bytes, not 16"
-      case .length(let count): "it has \(count) bytes, not a positive multiple of 16"
+      case .keyLength(let count): "the key has \(count) bytes, not 16"
+      case .vectorLength(let count): "the initialisation vector has \(count) bytes, not 16"
+      case .length(let count):
+        "the encrypted data have \(count) bytes, not a positive multiple of 16"
       case .padding:
-        "it is damaged, or its key or initialisation vector is wrong"
-      case .noMemory: "there is not enough memory to decrypt it"
+        "the encrypted data are damaged, or the key or initialisation vector is wrong"
+      case .noMemory: "there is not enough memory for decryption"
       }
     }
   }

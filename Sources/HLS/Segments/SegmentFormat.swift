@@ -59,9 +59,11 @@ extension SegmentFormat {
   }
 
   private static func transportStreamProblem(_ bytes: [UInt8]) -> String? {
-    guard bytes.count % packetBytes == 0 else { return "it ends within a transport packet" }
+    guard bytes.count % packetBytes == 0 else {
+      return "the segment ends within a transport packet"
+    }
     let isWhole = stride(from: 0, to: bytes.count, by: packetBytes).allSatisfy { bytes[$0] == 0x47 }
-    return isWhole ? nil : "a transport packet does not begin with its sync byte"
+    return isWhole ? nil : "a transport packet does not begin with the sync byte"
   }
 
   /// Returns a description of what is wrong with an MP4 segment; nil if it consists of complete
@@ -70,12 +72,12 @@ extension SegmentFormat {
     var place = 0
     var (hasFragment, hasData) = (false, false)
     while place < bytes.count {
-      guard let box = MP4Box(bytes, at: place) else { return "it ends within a box" }
+      guard let box = MP4Box(bytes, at: place) else { return "the segment ends within a box" }
       if box.type == "moof" { hasFragment = true }
       if box.type == "mdat" { hasData = true }
       place = box.end
     }
-    return hasFragment && hasData ? nil : "it contains no complete fragment"
+    return hasFragment && hasData ? nil : "the segment contains no complete fragment"
   }
 }
 

@@ -69,7 +69,8 @@ public struct OpenPresentation: Sendable {
       guard !ladder.isEmpty || offered.isEmpty else {
         throw .nothing(
           address: address.description,
-          reason: "the folder contains none of the renditions that the settings allow")
+          reason: "the folder contains none of the renditions that the settings allow; choose "
+            + "other settings, or download more renditions")
       }
       try Self.requireRenditions(ladder, address, wishes)
       let unrestricted = Ladder(from: playlist, language: wishes.language)
@@ -144,7 +145,8 @@ public struct OpenPresentation: Sendable {
     throw .nothing(
       address: address.description,
       reason: wishes.maximumBitRate.isFinite
-        ? "each of its renditions exceeds the maximum bit rate or cannot be decoded"
+        ? "each of its renditions exceeds the maximum bit rate or cannot be decoded; choose a "
+          + "higher maximum"
         : "it has no sound that can be decoded")
   }
 

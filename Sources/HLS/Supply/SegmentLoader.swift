@@ -132,7 +132,7 @@ struct SegmentLoader {
       bytes = try Self.decrypted(bytes, secret, key.vector(forSequence: segment.sequence))
     }
     guard let format = SegmentFormat(bytes) else {
-      throw .content("it is not audio" + Self.guess(bytes))
+      throw .content("the segment is not audio" + Self.guess(bytes))
     }
     if let problem = format.problem(bytes) { throw .content(problem) }
     let supplied = SuppliedSegment(
@@ -181,7 +181,7 @@ struct SegmentLoader {
       bytes = try Self.decrypted(bytes, secret, key.vector(forSequence: segment.sequence))
     }
     guard MP4Box(bytes, at: 0) != nil else {
-      throw .content("its initialisation section is not MP4" + Self.guess(bytes))
+      throw .content("the initialisation section is not valid MP4" + Self.guess(bytes))
     }
     if maps.count >= Self.mostRemembered { maps = [:] }
     maps[place] = bytes

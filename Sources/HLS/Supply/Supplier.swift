@@ -151,11 +151,12 @@ struct Supplier {
     drySince = since
     let limit = Int(conditions.livePatience.rounded())
     queue.note(
-      "the live playlist no longer changes; it is requested again for up to \(limit) s")
+      "the live playlist no longer changes; retrying for up to \(limit) s")
     guard now - since >= conditions.livePatience else { return }
     let reason = reloadProblem.map { ": \($0)" } ?? ""
     queue.fail(
-      "the live playlist has not changed for \(Int(now - since)) s after the last sound\(reason)")
+      "the live playlist has not changed in the \(Int(now - since)) s since the last sound"
+        + reason)
   }
 
   /// Sets the queue's `mayStart` as soon as the rule finds the buffer sufficient.
@@ -305,8 +306,8 @@ struct Supplier {
     let site = sites[rendition, default: 0]
     let next = (site + 1) % places.count
     queue.warn(
-      "'\(places[next].address)' replaces '\(places[site].address)' and has the same content; "
-        + "the replaced one failed: \(problem)")
+      "'\(places[next].address)' replaces '\(places[site].address)', which has the same content "
+        + "but failed: \(problem)")
     sites[rendition] = next
     former[rendition] = timelines.removeValue(forKey: rendition) ?? former[rendition]
     return true

@@ -71,7 +71,7 @@ public struct TrackerCalibration: Sendable, Equatable {
       throw .badValue("the accelerometer's noise must be from 0 to 1000 m/s2")
     }
     guard rate > 0, rate <= 100_000 else {
-      throw .badValue("the rate must be above 0 and at most 100000 Hz")
+      throw .badValue("the sample rate must be above 0 and at most 100000 Hz")
     }
   }
 

@@ -155,7 +155,8 @@ package struct ColumnTable {
         let what = found.isEmpty ? "has no column" : "has more than one column"
         let all = wanted.required.joined(separator: ",")
         throw .badMotionRow(
-          path: name, line: line, reason: "the header \(what) '\(column)'; it must name \(all)")
+          path: name, line: line,
+          reason: "the header \(what) '\(column)'; it must name \(all) exactly once")
       }
       columns.append(column)
       places.append(found[0])

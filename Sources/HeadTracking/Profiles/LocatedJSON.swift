@@ -46,7 +46,7 @@ struct LocatedJSON: Sendable {
     var peek: UInt8? { at < bytes.count ? bytes[at] : nil }
 
     func problem(_ text: String) -> ProfileProblem {
-      ProfileProblem(line: line, text: "it cannot be read as JSON: \(text)")
+      ProfileProblem(line: line, text: "invalid JSON: \(text)")
     }
 
     mutating func skipBlanks() {
@@ -65,7 +65,7 @@ struct LocatedJSON: Sendable {
 
     mutating func value(depth: Int) throws(ProfileProblem) -> LocatedJSON {
       skipBlanks()
-      guard depth < Self.deepest else { throw problem("it is nested too deeply") }
+      guard depth < Self.deepest else { throw problem("a value is nested too deeply") }
       let start = line
       guard let byte = peek else { throw problem("it ends too early") }
       let value: Value

@@ -28,7 +28,8 @@ struct ProfileFrames {
       guard hasControllers else {
         let line = frame.line(of: "controllers")
         problems.add(
-          "'controllers' must be true; omit it if the frames are not MIDI controllers", line: line)
+          "'controllers' must be true; omit it if the frames are not MIDI controller messages",
+          line: line)
         return nil
       }
       return .controllers(gapMilliseconds: frame.number("gap") ?? 1)
@@ -69,7 +70,7 @@ struct ProfileFrames {
     let from = sum?.whole("from", 0...length) ?? 0
     let to = sum?.whole("to", 0...length) ?? at
     guard from <= to else {
-      problems.add("'from' must not be after 'to', which is 'at' by default", line: json.line)
+      problems.add("'from' must not be after 'to', which defaults to 'at'", line: json.line)
       return .init(sync: sync, length: length)
     }
     return .init(
@@ -111,7 +112,7 @@ struct ProfileFrames {
   private func pattern(_ json: LocatedJSON) -> TextPattern? {
     if case .string(let text) = json.value, let pattern = TextPattern(text) { return pattern }
     problems.add(
-      "'text' must be a pattern with different names in braces and something between them, such "
+      "'text' must be a pattern of different names in braces, separated by text or blanks, such "
         + "as \"{w},{x},{y},{z}\"", line: json.line)
     return nil
   }
@@ -148,7 +149,7 @@ struct ProfileFrames {
         conditions[at] = byte
       } else {
         problems.add(
-          "'when' must have byte offsets and hexadecimal bytes, such as \"1\": \"51\"",
+          "'when' must map byte offsets to hexadecimal bytes, such as \"1\": \"51\"",
           line: member.line)
       }
     }
@@ -191,7 +192,7 @@ struct ProfileFrames {
     }
     problems.add(
       "the signal '\(member.name)' needs 'usage', 'name', 'controller' with 'low', or 'byte' with "
-        + "one of these values of 'type': "
+        + "'type' set to one of: "
         + TrackerProfile.NumberType.allCases.map(\.rawValue).joined(separator: " "),
       line: member.line)
     return nil

@@ -47,7 +47,7 @@ public struct ProfileReader {
     }
     guard schema == Self.schema else {
       problems.add(
-        "it has schema \(schema), but this program reads schema \(Self.schema)",
+        "it has schema \(schema), but this program reads only schema \(Self.schema)",
         line: keys.line(of: "schema"))
       return nil
     }

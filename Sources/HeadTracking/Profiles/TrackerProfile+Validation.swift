@@ -73,7 +73,7 @@ extension TrackerProfile {
     case .name(let name):
       let holders = frames.filter { $0.signals[signal] == number }
       guard holders.allSatisfy({ $0.pattern?.names.contains(name) ?? false }) else {
-        return "'text' has no number '\(name)' for \(signal.rawValue)"
+        return "'text' does not contain '{\(name)}' for \(signal.rawValue)"
       }
     case .controllers(let most, let least, let channel):
       guard case .controllers = framing, most < 120, least < 120, (1...16).contains(channel) else {

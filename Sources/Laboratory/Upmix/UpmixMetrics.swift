@@ -76,9 +76,9 @@ package struct UpmixMetrics: Codable {
     let any = Double.infinity
     return [
       ("fold-down error (dB)", foldDownError, -any, -100),
-      ("energy of the centre (dB)", centreEnergy, -1, 1),
-      ("energy of panned sound (dB)", pannedEnergy, -1, 1),
-      ("energy of the ambience (dB)", ambienceEnergy, -1, 1),
+      ("energy change of the centre (dB)", centreEnergy, -1, 1),
+      ("energy change of panned sound (dB)", pannedEnergy, -1, 1),
+      ("energy change of the ambience (dB)", ambienceEnergy, -1, 1),
       ("centre over others in FC (dB)", centreToOthers, 16, any),
       ("share of the centre in FC", centreShare, 0.9, any),
       ("ambience over others in SL and SR (dB)", ambienceToOthers, 9, any),

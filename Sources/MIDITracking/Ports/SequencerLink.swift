@@ -58,7 +58,7 @@ final class SequencerLink: MIDILink {
 
   private static func reason(_ status: Int32) -> String {
     switch -status {
-    case ENOSYS: "the library libasound2 is not installed; install it"
+    case ENOSYS: "the library libasound2 is missing or too old; install or update it"
     case EACCES, EPERM: RawMIDILink.noPermission("/dev/snd/seq")
     case EBUSY: "another program has reserved the MIDI port; close that program"
     case ENOENT: "the MIDI sequencer is not available; run 'sudo modprobe snd-seq'"

@@ -41,7 +41,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
     kick()
     guard timer != nil, pw.pointee.pw_thread_loop_start(handle) >= 0 else {
       throw .systemFailure(
-        reason: "cannot start the main loop; close other programs and try again")
+        reason: "cannot create a timer or start the main loop; close other programs and try again")
     }
     isRunning = true
   }
@@ -56,7 +56,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
   func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     precondition(
       !isRunning || !pw.pointee.pw_thread_loop_in_thread(handle),
-      "must not be called in the sound server's callback")
+      "this function must not be called in a callback")
     pw.pointee.pw_thread_loop_lock(handle)
     defer { pw.pointee.pw_thread_loop_unlock(handle) }
     return try body()

@@ -69,7 +69,7 @@ extension PipeWireBackend {
       now - since > Self.patienceForLink
     else { return nil }
     return .sink(
-      sinkNames.isEmpty ? "the server has no sink" : "the stream is not connected to a sink")
+      sinkNames.isEmpty ? "the server has no sinks" : "the stream is not connected to a sink")
   }
 
   /// Reads the length of a cycle and the sink's delay.

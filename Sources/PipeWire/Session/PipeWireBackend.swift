@@ -64,7 +64,7 @@ final class PipeWireBackend: OutputBackend {
   var address: String { describeServerAddress(configuration.serverAddress) }
 
   func noServer(reason: String) -> SoundServerError {
-    .noPipeWire(reason: "no connection to \(address) (\(reason))")
+    .noPipeWire(reason: "no connection to \(address): \(reason)")
   }
 
   func findSinks() -> Bool { connection.isSettled }

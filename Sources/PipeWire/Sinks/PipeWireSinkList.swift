@@ -30,7 +30,7 @@ public enum PipeWireSinkList {
         connection.isSettled || !connection.isGood
       }
       if let failure = connection.failure {
-        throw .noPipeWire(reason: "no connection to \(address) (\(failure))")
+        throw .noPipeWire(reason: "no connection to \(address): \(failure)")
       }
       guard isInTime else {
         throw .serverSilent(address: address, milliseconds: timeoutMilliseconds)

@@ -74,7 +74,7 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
     guard let context = connection.connection.context,
       pa_channel_map_parse(&map, configuration.layout.pulseChannelMap ?? "") != nil,
       let stream = pa_stream_new(context, "Monitor", &format, &map)
-    else { throw .streamRefused(reason: "the channels of the virtual sink are not supported") }
+    else { throw .streamRefused(reason: "cannot create a stream for the virtual sink's channels") }
     self.stream = stream
     pa_stream_set_read_callback(stream, { MonitorSource.with($2) { $0.receive() } }, userdata)
     pa_stream_set_state_callback(

@@ -80,9 +80,9 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   public init(
     sampleRate: Double, ceilingDecibels: Double = -1, releaseMilliseconds: Double = 100
   ) {
-    precondition(8_000...384_000 ~= sampleRate, "the sample rate must be 8 to 384 kHz")
-    precondition(-60...0 ~= ceilingDecibels, "the ceiling must be -60 to 0 dBTP")
-    precondition(10...1_000 ~= releaseMilliseconds, "the release must be 10 to 1000 ms")
+    precondition(8_000...384_000 ~= sampleRate, "the sample rate must be from 8 to 384 kHz")
+    precondition(-60...0 ~= ceilingDecibels, "the ceiling must be from -60 to 0 dBTP")
+    precondition(10...1_000 ~= releaseMilliseconds, "the release must be from 10 to 1000 ms")
     let lookAhead = max(32, Int((sampleRate * 0.001).rounded()))
     let releaseFrames = sampleRate * releaseMilliseconds / 1_000
     gain = LimiterGain(lookAheadFrames: lookAhead, releaseFrames: releaseFrames)

@@ -86,7 +86,7 @@ package final class OutputSession<Backend: OutputBackend> {
     if let wanted = configuration.sinkName, !names.contains(wanted) {
       lose(.sink("no sink is named '\(wanted)'"))
     } else if names.isEmpty {
-      lose(.sink("the server has no sink"))
+      lose(.sink("the server has no sinks"))
     } else {
       phase = .opening
       if Backend.unopened != nil { attempts.begin(now: now) }

@@ -42,7 +42,7 @@ extension MixTuning {
   init(json: [UInt8]) throws(Problem) {
     let content: Content
     do { content = try JSONDecoder().decode(Content.self, from: Data(json)) } catch {
-      throw Problem(reason: "it is not a valid JSON tuning")
+      throw Problem(reason: "it is not a mix tuning in JSON")
     }
     guard content.version == Self.version else {
       throw Problem(reason: "its version is \(content.version), but only version 1 is supported")

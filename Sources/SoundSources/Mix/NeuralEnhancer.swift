@@ -17,7 +17,7 @@ package final class NeuralEnhancer: SpeechEnhancer {
   /// output is silence.
   package private(set) var failure: String?
 
-  private static let advice = "use the library and the model of another version of DeepFilterNet 3"
+  private static let advice = "use another version of the DeepFilterNet 3 library and model"
   private let files: NeuralSeparatorFiles
   private let answerSeconds: Double
   private let socket: Int32

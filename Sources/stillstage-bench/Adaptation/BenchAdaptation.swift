@@ -157,7 +157,7 @@ extension AdaptationTrial {
           series: both.map(Self.buffer)))
     }
     return Chart(
-      title: "Bandwidth, bit rate of the sound, and buffer", panels: panels,
+      title: "Bandwidth, audio bit rate and buffer", panels: panels,
       size: ChartSize(width: 1200, height: 100 + 220 * panels.count))
   }
 

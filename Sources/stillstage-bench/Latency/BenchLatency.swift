@@ -23,7 +23,9 @@ func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   let flags = fcntl(STDOUT_FILENO, F_GETFL)
   guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
-    throw CommandFailure("cannot write to standard output: it is closed or open only for reading")
+    throw CommandFailure(
+      "cannot write to standard output: it is closed or open only for reading; "
+        + "redirect it to a writable file")
   }
   if command[Options.manual] { return try manualLatencyCommand(command, picture: picture) }
   if command.isGiven(Options.tracker) {
@@ -66,7 +68,8 @@ struct LatencyPlan {
       queueMilliseconds: command[Options.benchQueue])
     if let package = LatencyServer.missingPackage(setting.server) {
       throw CommandFailure(
-        "cannot start a private \(server.rawValue) server: run 'apt install \(package)' first")
+        "cannot start a private \(server.rawValue) server: a program is missing; "
+          + "run 'apt install \(package)'")
     }
     settings = [setting]
   }

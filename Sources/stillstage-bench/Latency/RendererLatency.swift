@@ -56,7 +56,7 @@ struct RendererLatency {
         var turn = finder.turn(
           in: sound, frame - 4800..<frame + 7200, from: ahead, to: left, near: Double(-delay))
       else {
-        throw CommandFailure("cannot find the turn in the renderer's output; report this defect")
+        throw CommandFailure("cannot find the turn in the renderer's output; report this bug")
       }
       turn.begin -= Double(frame)
       turn.half -= Double(frame)

@@ -49,7 +49,7 @@ func makeFolders(_ path: String) throws(CommandFailure) {
     guard reason == EEXIST || access(folder, X_OK) == 0 else {
       throw CommandFailure(
         "cannot create the folder \(folder): \(String(cString: strerror(reason))); "
-          + "check the folder above it")
+          + "check its parent folder")
     }
   }
 }
@@ -108,7 +108,7 @@ private final class CalibrationGuide: Sendable {
   func run() throws(CommandFailure) -> Outcome {
     session.start()
     defer { line.end() }
-    if line.readsKeys { say("Press q to end the calibration without a result.") }
+    if line.readsKeys { say("Press q to cancel the calibration.") }
     let levelsItself = tracker.levelsItself
     say(
       levelsItself
@@ -251,7 +251,7 @@ private final class CalibrationGuide: Sendable {
   }
 
   private static func given(up tracker: TrackerDescription) -> String {
-    "the calibration of \(tracker.name) was ended by the key q; an earlier calibration is unchanged"
+    "the calibration of \(tracker.name) was cancelled with q; any earlier calibration is unchanged"
   }
 
   private func say(_ text: String) {

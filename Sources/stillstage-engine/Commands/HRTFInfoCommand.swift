@@ -64,7 +64,7 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
     ],
     [
       "head circumference",
-      content.headCircumference.map { "\(decimal(100 * $0, 1)) cm, from the delays" }
+      content.headCircumference.map { "\(decimal(100 * $0, 1)) cm, from the interaural delays" }
         ?? "unknown",
     ],
     ["radius", "\(decimal(content.radius, 2)) m"],

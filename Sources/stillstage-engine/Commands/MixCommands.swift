@@ -25,7 +25,8 @@ func mixAnalyseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let tuning = generator.tuning
   if tuning.isNeutral {
     printNote(
-      "the tuning changes nothing: less than a second of speech was found, or it needs no change")
+      "the tuning changes nothing: less than a second of speech was found, or the recording needs "
+        + "no change")
   }
   try file.write(tuning.json + "\n")
 }

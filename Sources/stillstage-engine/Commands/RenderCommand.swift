@@ -91,7 +91,7 @@ func refuseStem(_ settings: RenderSettings) throws(CommandFailure) {
   guard let style = settings.mix?.style, style.isStem else { return }
   throw .usage(
     "--to foa+speech works with the styles standard, cinematic, studio and in-frame, not with the "
-      + "stem \(style.rawValue)")
+      + "stem \(style.rawValue); choose one of these styles")
 }
 
 func mutedText(_ count: Int) -> String {

@@ -7,7 +7,7 @@ import SoundServer
 
 func sinkCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if command[Options.json], !command[Options.sinkStatus] {
-    throw .usage("--json works only with --status")
+    throw .usage("--json works only with --status; add --status, or omit --json")
   }
   let folder = try RuntimeFolder.ofThisProcess()
   if command.controlsSink {
@@ -35,12 +35,12 @@ private func refuseStartOptions(_ command: ParsedCommand) throws(CommandFailure)
   ]
   if let (name, _) = isGiven.first(where: \.1) {
     throw .usage(
-      "--\(name) works only when an instance starts; omit it here, or end a running instance and "
-        + "start it again with --\(name)")
+      "--\(name) works only when an instance starts; omit it here, or end any running instance and "
+        + "start one with --\(name)")
   }
   let controls = [Options.sinkStatus, Options.recentre].contains { command[$0] }
   if command[Options.cleanUp], controls || command.isGiven(Options.sinkMode) {
-    throw .usage("--clean-up cannot be combined with --status, --recentre or --mode")
+    throw .usage("--clean-up cannot be combined with --status, --recentre or --mode; omit them")
   }
 }
 

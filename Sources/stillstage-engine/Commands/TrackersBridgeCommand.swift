@@ -48,7 +48,7 @@ private func bridge(
     failures = isSent ? 0 : failures + 1
     if failures == 1 {
       console.clear()
-      printNote("the target is unreachable; the bridge keeps sending")
+      printNote("cannot send to the target; the bridge keeps trying")
     }
   }
 }

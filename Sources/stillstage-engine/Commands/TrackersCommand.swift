@@ -131,11 +131,12 @@ private func evidenceNote(_ trackers: [TrackerDescription]) -> String {
   var parts: [String] = []
   if !captures.isEmpty {
     parts.append(
-      "These trackers were verified with recordings of their owners, not on hardware: \(captures).")
+      "The drivers of these trackers were verified with owners' recordings, not on hardware: "
+        + "\(captures).")
   }
   if !documents.isEmpty {
     parts.append(
-      "These trackers were verified with descriptions of their protocols, not on hardware: "
+      "The drivers of these trackers were verified with protocol descriptions, not on hardware: "
         + "\(documents).")
   }
   guard !parts.isEmpty else { return "" }

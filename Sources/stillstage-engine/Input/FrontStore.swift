@@ -37,6 +37,6 @@ struct FrontStore {
     do throws(CommandFailure) {
       try makeFolders(path)
       try TextOutput(path: path).write(String(decoding: data, as: UTF8.self))
-    } catch { printNote("the front is not saved: \(error.message ?? path)") }
+    } catch { printNote("cannot save the front: \(error.message ?? path)") }
   }
 }

@@ -155,7 +155,7 @@ final class PlayerKeys {
       return .noEffect("the source is ambisonic and keeps its own order")
     }
     guard player.decoding.busOrder != order else {
-      return .noEffect("the bus already has the order \(order)")
+      return .noEffect("the bus is already of order \(order)")
     }
     return decodeOtherwise { $0.busOrder = order }
   }

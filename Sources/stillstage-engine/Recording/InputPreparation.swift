@@ -94,7 +94,7 @@ final class InputPreparation {
     } catch {
       undoing.note(nil)
       if case .server(let error) = error { throw CommandFailure(error.message) }
-      printNote("another input is used: \(error.description)".withoutControls)
+      printNote("no Bluetooth microphone is used: \(error.description)".withoutControls)
       return nil
     }
   }
@@ -107,7 +107,7 @@ final class InputPreparation {
     } catch {
       undoing.note(defaultSink: nil)
       throw CommandFailure(
-        "the voice mode cannot be used: \(error.message)".withoutControls)
+        "cannot use voice mode: \(error.message)".withoutControls)
     }
   }
 

@@ -34,8 +34,8 @@ struct InputStore {
   func remember(_ name: String?) throws(CommandFailure) {
     guard let path else {
       throw CommandFailure(
-        "cannot store the choice of an input: neither XDG_STATE_HOME nor HOME is an absolute path; "
-          + "set one of them to such a path")
+        "cannot store the remembered input: neither XDG_STATE_HOME nor HOME is an absolute path; "
+          + "set one of them")
     }
     guard let name else {
       guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else {

@@ -51,8 +51,8 @@ struct InputUndo {
       try TextOutput(path: path).write(String(decoding: data, as: UTF8.self))
     } catch {
       printNote(
-        "cannot write \(path), so nothing restores the sound server's settings if this program is "
-          + "killed")
+        "cannot write \(path), so the sound server's settings cannot be restored if this program "
+          + "is killed")
     }
   }
 
@@ -85,7 +85,7 @@ struct InputUndo {
     guard let former = content.bluetooth else { return nil }
     let profile = "the profile '\(former.profile)' of '\(former.card)'"
     return switch BluetoothMicrophone.restore(former, serverAddress: content.server) {
-    case .done: "\(profile), which a recording had changed before it was killed, is restored"
+    case .done: "\(profile), which a killed Stillstage process had changed, has been restored"
     case .unnecessary: nil
     case .failed: "\(profile) cannot be restored; select it yourself"
     }

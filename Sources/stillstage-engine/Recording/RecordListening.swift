@@ -179,7 +179,9 @@ final class RecordListening {
   func attend() {
     if let motion, !isMotionFailed, !motion.flush() {
       isMotionFailed = true
-      note("the motion can no longer be written to '\(command[Options.saveMotion] ?? "")'")
+      note(
+        "the motion can no longer be written to '\(command[Options.saveMotion] ?? "")'; check the "
+          + "disk")
     }
     for event in listener?.takeEvents() ?? [] { take(event) }
     reportPauses()

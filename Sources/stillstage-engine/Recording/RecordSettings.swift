@@ -166,7 +166,9 @@ struct RecordSettings {
     let text = command[Options.microphoneFormat]
     let radius = command[Options.microphoneRadius].map { $0 / 1000 }
     if radius != nil, !text.hasPrefix("a-format") {
-      throw .usage("'--mic-radius' works only with '--mic-format a-format[:MIC]'")
+      throw .usage(
+        "'--mic-radius' works only with '--mic-format a-format[:MIC]'; choose that format, or omit "
+          + "'--mic-radius'")
     }
     switch text {
     case "auto": return nil
@@ -223,7 +225,7 @@ private func microphonePath(
   if word.contains("/") || access(word, F_OK) == 0 { return word }
   guard let folder = microphoneFolder(command) else {
     throw CommandFailure(
-      "there is no data folder in which to find the microphone '\(word)'; give the path of a file")
+      "cannot look up the microphone '\(word)': there is no data folder; give the path of a file")
   }
   let names = microphoneNames(in: folder)
   guard let name = names.first(where: { $0.lowercased() == word.lowercased() }) else {

@@ -201,7 +201,7 @@ final class PlayerReporter {
       isFullScreen = false
     } else {
       guard console.isInteractive else {
-        return refuse("the full-screen view needs a terminal as standard output")
+        return refuse("the full-screen view needs a terminal (not TERM=dumb) as standard output")
       }
       console.clear()
       do throws(CommandFailure) {

@@ -59,7 +59,8 @@ struct HRTFSummaryTests {
     let few = try summary("measurements-3")
     #expect(!few.isUsable)
     #expect(few.measurements == 3)
-    #expect(few.reasons == ["it has 3 directions at one distance; a set needs at least 4"])
+    #expect(
+      few.reasons == ["it has at most 3 directions at the same distance; a set needs at least 4"])
   }
 
   @Test("Text in any encoding becomes one line without control characters")

@@ -107,7 +107,7 @@ extension CaptureServerTests {
       let text = program.lines.map(\.text)
       #expect(
         text.contains {
-          $0.contains("another input is used: ") && $0.hasSuffix("reconnect the device")
+          $0.contains("no Bluetooth microphone is used: ") && $0.hasSuffix("reconnect the device")
         }, "\(text)")
       #expect(try FloatWAV(reading: place.folder.file("a.wav")).channels.count == 2)
       #expect(isTrue(within: 1000) { place.hasProfile("a2dp-sink") })

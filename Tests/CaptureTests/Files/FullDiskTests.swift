@@ -41,7 +41,8 @@ struct FullDiskTests {
       let run = try ProgramRun.of(
         probe, ["write", path, codec, "foa", "\(rate)", "20", "0", "\(limit)"])
       try check(
-        run, path: path, isInteger: test.codec == .pcm24, message: "allows no larger file")
+        run, path: path, isInteger: test.codec == .pcm24,
+        message: "the size limit of the file system")
     }
   }
 
@@ -103,7 +104,7 @@ struct FullDiskTests {
       wait $!
       """
     let run = try ProgramRun.of("sh", ["-c", script, "sh", probe, path])
-    #expect(run.output.contains("allows no larger file"), "\(run.output)")
+    #expect(run.output.contains("the size limit of the file system"), "\(run.output)")
     #expect(run.output.contains("can be played") == !isDeleted, "\(run.output)")
   }
 

@@ -94,7 +94,7 @@ extension EndToEndTests {
 
     private func checkDecoders(_ listener: Listener) throws {
       listener.type("5")
-      try listener.reads("the bus already has the order 5")
+      try listener.reads("the bus is already of order 5")
       listener.type("2")
       try listener.reads("note: decoder: default HRTF, magls, bus of order 2", seconds: 30)
       listener.type("d")

@@ -47,7 +47,7 @@ import Testing
     let origin = AccessRules.Origin.server(host: "Media.local")
     let rule =
       "its host has a private, loopback or reserved IP address; a playlist or redirect may lead "
-      + "to such a host only if you named it"
+      + "to such a host only if you named that host"
     #expect(refusal("http", "media.local.", origin, to: ["192.168.1.2"]) == nil)
     #expect(refusal("http", "other.local", origin, to: ["192.168.1.3"]) == rule)
     #expect(refusal("https", "cdn.example", origin, to: ["8.8.8.8"]) == nil)

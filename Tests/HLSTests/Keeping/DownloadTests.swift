@@ -94,8 +94,8 @@ private final class MemoryServer: ResourceFetcher {
     #expect(!outcome.isComplete && outcome.fetched == 4)
     #expect(
       outcome.missing.map { "\($0.number): \($0.reason)" } == [
-        "2: the server answered with status 404", "4: it is not audio but an HTML page",
-        "5: it ends within a transport packet", "6: it is larger than 64 MiB",
+        "2: the server answered with status 404", "4: the segment is not audio but an HTML page",
+        "5: the segment ends within a transport packet", "6: the data exceed 64 MiB",
       ])
     let kept = try #require(try expectValidPresentation(path).values.first)
     #expect(kept.map(\.isGap) == [false, false, true, false, true, true, true, false])
@@ -187,7 +187,7 @@ private final class MemoryServer: ResourceFetcher {
     (17, "the decryption key must have 16 bytes, but has 17"),
     (5000, "the decryption key has more than 16 bytes"),
     (-1, "the decryption key cannot be fetched: the server answered with status 404"),
-    (16, "it is damaged, or its key or initialisation vector is wrong"),
+    (16, "the encrypted data are damaged, or the key or initialisation vector is wrong"),
   ])
   func invalidKeysAreReported(count: Int, reason: String) throws {
     let server = server(1)

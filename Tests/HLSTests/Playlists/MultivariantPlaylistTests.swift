@@ -66,7 +66,7 @@ import Testing
   @Test(
     arguments: [
       ("128000.5", 128000, "its integer part is used"),
-      ("1e5", nil, "the playlist's value is ignored"),
+      ("1e5", nil, "it is ignored"),
       ("128000", 128000, nil),
     ] as [(String, Int?, String?)])
   func noteAboutABitRateSaysWhatIsUsed(value: String, rate: Int?, end: String?) throws {

@@ -42,18 +42,19 @@ import Testing
     let boundaries = [10, 10 + 9]
     for count in 1..<whole.count {
       let wanted =
-        boundaries.contains(count) ? "it contains no complete fragment" : "it ends within a box"
+        boundaries.contains(count)
+        ? "the segment contains no complete fragment" : "the segment ends within a box"
       #expect(SegmentFormat.fragmentedMP4.problem(Array(whole.prefix(count))) == wanted)
     }
     #expect(SegmentFormat.transportStream.problem(packets(5)) == nil)
     #expect(
       SegmentFormat.transportStream.problem(packets(5) + [0x47])
-        == "it ends within a transport packet")
+        == "the segment ends within a transport packet")
     var shifted = packets(5)
     shifted[376] = 0
     #expect(
       SegmentFormat.transportStream.problem(shifted)
-        == "a transport packet does not begin with its sync byte")
+        == "a transport packet does not begin with the sync byte")
   }
 
   @Test func timestampsAreReadFromID3Tags() {

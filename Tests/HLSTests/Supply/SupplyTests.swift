@@ -333,7 +333,7 @@ final class SimulatedServer: ResourceFetcher {
     }
     let (items, queue) = try run(until: 300) { RenditionChoice(ladder: $0) }
     #expect(items.count == 2)
-    #expect(queue.failure?.contains("has not changed for 60 s after the last sound") == true)
+    #expect(queue.failure?.contains("has not changed in the 60 s since the last sound") == true)
     #expect((60..<80).contains(server.now))
     #expect(queue.takeNotes().count { $0.contains("no longer changes") } == 1)
   }

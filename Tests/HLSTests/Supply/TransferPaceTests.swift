@@ -58,7 +58,7 @@ import Testing
     }
     #expect((45...60).contains(calls))
     #expect(!FetchError.tooSlow(seconds: 5).isPassing)
-    #expect("\(FetchError.tooLong(limit: 64 << 10))" == "it is larger than 64 KiB")
-    #expect("\(FetchError.tooLong(limit: 16 << 20))" == "it is larger than 16 MiB")
+    #expect("\(FetchError.tooLong(limit: 64 << 10))" == "the data exceed 64 KiB")
+    #expect("\(FetchError.tooLong(limit: 16 << 20))" == "the data exceed 16 MiB")
   }
 }

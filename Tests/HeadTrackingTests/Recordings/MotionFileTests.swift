@@ -24,7 +24,10 @@ import Testing
     ("", "cannot read m.csv: it is empty or blank"),
     ("\n\n", "cannot read m.csv: it is empty or blank"),
     ("t,w,x,y,z\n", "cannot read m.csv: it has a header but no rows"),
-    ("t,w,x,y\n", "m.csv, line 1: the header has no column 'z'; it must name t,w,x,y,z"),
+    (
+      "t,w,x,y\n",
+      "m.csv, line 1: the header has no column 'z'; it must name t,w,x,y,z exactly once"
+    ),
     ("t,w,x,y,z,w\n", "m.csv, line 1: the header has more than one column 'w'"),
     ("0,1,0,0,0\n", "m.csv, line 1: the header has no column 't'"),
     ("t,w,x,y,z\n0,1,0,0,0\n1,1,0,0\n", "m.csv, line 3: column 'z' is missing"),

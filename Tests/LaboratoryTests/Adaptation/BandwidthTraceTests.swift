@@ -36,13 +36,13 @@ import Testing
     ("", "it has no row t,kbps with a rate above 0"),
     ("t,kbps\n", "it has no row t,kbps with a rate above 0"),
     ("0,0\n1,0", "it has no row t,kbps with a rate above 0"),
-    ("t,kbps\n1,5", "line 2: times must ascend from 0"),
-    ("0,5\n2,5\n2,6", "line 3: times must ascend from 0"),
-    ("0,5\n1,-2", "line 2: it is not of the form t,kbps with a rate below 1e9 kbit/s, at least 0"),
-    ("0,5\n1", "line 2: it is not of the form t,kbps with a rate below 1e9 kbit/s, at least 0"),
-    ("0,5\nx,1", "line 2: it is not of the form t,kbps"),
-    ("0,nan", "line 1: it is not of the form t,kbps with a rate below 1e9 kbit/s, at least 0"),
-    ("0,5\n1,1e9", "line 2: it is not of the form t,kbps with a rate below 1e9 kbit/s, at least 0"),
+    ("t,kbps\n1,5", "line 2: the times must start at 0 and increase"),
+    ("0,5\n2,5\n2,6", "line 3: the times must start at 0 and increase"),
+    ("0,5\n1,-2", "line 2: the line is not of the form t,kbps with 0 <= kbps < 1e9"),
+    ("0,5\n1", "line 2: the line is not of the form t,kbps with 0 <= kbps < 1e9"),
+    ("0,5\nx,1", "line 2: the line is not of the form t,kbps"),
+    ("0,nan", "line 1: the line is not of the form t,kbps with 0 <= kbps < 1e9"),
+    ("0,5\n1,1e9", "line 2: the line is not of the form t,kbps with 0 <= kbps < 1e9"),
   ])
   func whatIsNoTraceIsRefused(text: String, message: String) {
     #expect {

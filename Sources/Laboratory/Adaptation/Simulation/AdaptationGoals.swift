@@ -45,7 +45,7 @@ extension AdaptationFigures {
       }
     }
     if let rival = others[.gstreamer], flipsPerMinute >= rival.flipsPerMinute {
-      missed.append("flips are not below those of GStreamer's rule")
+      missed.append("flips are at least as frequent as with GStreamer's rule")
     }
     return missed
   }

@@ -37,16 +37,16 @@ package struct BandwidthTrace: Sendable, Equatable {
         digit.isNumber || digit == "-" || digit == "."
       else {
         if line.allSatisfy(\.isWhitespace) || rows.isEmpty || line.hasPrefix("#") { continue }
-        throw BandwidthTraceError(line: index + 1, "it is not of the form t,kbps")
+        throw BandwidthTraceError(line: index + 1, "the line is not of the form t,kbps")
       }
       guard cells.count >= 2, let time = Double(first), let rate = Double(cells[1]), time.isFinite,
         rate.isFinite, rate >= 0, rate < 1e9
       else {
         throw BandwidthTraceError(
-          line: index + 1, "it is not of the form t,kbps with a rate below 1e9 kbit/s, at least 0")
+          line: index + 1, "the line is not of the form t,kbps with 0 <= kbps < 1e9")
       }
       guard rows.isEmpty ? time == 0 : time > rows[rows.count - 1].time else {
-        throw BandwidthTraceError(line: index + 1, "times must ascend from 0")
+        throw BandwidthTraceError(line: index + 1, "the times must start at 0 and increase")
       }
       rows.append((time, rate * 1000))
     }
