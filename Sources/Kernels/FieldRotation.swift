@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rotates one degree of a soundfield in a grid cell of 16 frames.
+/// Rotates the 2 l + 1 signals of degree l of a soundfield in a grid cell of 16 frames.
 ///
 /// An output is a weighted sum of the inputs. The weights at frame n of the cell are:
 ///
@@ -11,8 +11,8 @@
 /// - Parameters:
 ///   - input: `size` aligned signals, `stride` floats apart; readable up to the next multiple of 16
 ///     frames.
-///   - output: `size` signals, `stride` floats apart; writable to the same length. They must not
-///     overlap `input`.
+///   - output: `size` aligned signals, `stride` floats apart; writable to the same length. They
+///     must not overlap `input`.
 ///   - stride: floats from one signal to the next, a multiple of 16.
 ///   - size: number of signals of the degree, 2 l + 1, at least 3.
 ///   - frames: number of frames from the start of the cell, at most 16.

@@ -14,8 +14,9 @@ public struct CrosstalkFilters: Sendable, Equatable {
   /// The sample rate, in Hz.
   public let sampleRate: Double
 
-  /// Returns the filters of a decoder whose ear signals pass through these crosstalk filters. The
-  /// delay of the crosstalk filters is removed.
+  /// Returns a decoder's filters combined with these crosstalk filters, so that their outputs are
+  /// the loudspeaker signals instead of the ear signals. The delay of the crosstalk filters is
+  /// removed.
   ///
   /// - Parameters:
   ///   - left: the decoder's filters for the left ear, inputs x taps.

@@ -5,8 +5,8 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
   /// The rendition's playlist could not be fetched. The text is the full reason.
   case playlist(FetchError, String)
-  /// The content is incomplete, damaged, not audio or encrypted with another key. The text is the
-  /// reason.
+  /// The content is incomplete or damaged, is not audio, or is encrypted with another key. The text
+  /// is the reason.
   case content(String)
   /// The encryption is not supported, the key does not have 16 bytes, or the key cannot be fetched
   /// and another request would not help. The text is the reason.
