@@ -36,7 +36,8 @@ package final class CursesScreen: Sendable {
   package let symbols: Symbols
   private let descriptor: Int32
   private let state = Mutex(State())
-  /// The only screen of the process, because ncurses keeps its state in global variables.
+  /// The process's screen; nil until one has been opened. There can be only one, because ncurses
+  /// keeps its state in global variables.
   private static let current = Mutex<CursesScreen?>(nil)
 
   /// Opens the terminal that a file descriptor refers to.

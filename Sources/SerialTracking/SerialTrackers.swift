@@ -20,7 +20,8 @@ package final class SerialTrackers: TrackerProvider {
     }
   }
 
-  /// The prefix of a named port's ID: `serial:PATH:PROFILE` or `serial:PATH:BAUD`.
+  /// The prefix of a named port's ID, which has the form `serial:PATH:PROFILE` or
+  /// `serial:PATH:BAUD`.
   package static let prefix = "serial:"
 
   private let profiles: [TrackerProfile]

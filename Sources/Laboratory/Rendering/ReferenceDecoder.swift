@@ -5,8 +5,8 @@ package import Binaural
 package import Geometry
 private import Glibc
 
-/// Computes the output of `BinauralDecoder` for a soundfield from its definition, in double
-/// precision.
+/// Computes what `BinauralDecoder` outputs for a soundfield, directly from the definition of that
+/// output and in double precision.
 ///
 /// Rotation matrices are interpolated linearly between grid points, or along a parabola if linear
 /// interpolation would be inaccurate. Convolution is in the time domain. The code shared with

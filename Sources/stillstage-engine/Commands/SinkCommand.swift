@@ -23,9 +23,9 @@ func sinkCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Throws a usage error if `--layouts`, `--sink`, `--default`, `--roles` or `--tracker` is given,
-/// which work only when an instance starts, or if `--clean-up` is combined with an action on an
-/// instance.
+/// Throws a usage error if `--clean-up` is combined with an action on an instance, or if one of the
+/// options that work only when an instance starts is given: `--layouts`, `--sink`, `--default`,
+/// `--roles` or `--tracker`.
 private func refuseStartOptions(_ command: ParsedCommand) throws(CommandFailure) {
   let isGiven = [
     ("layouts", command.isGiven(Options.sinkLayouts)), ("sink", command.isGiven(Options.sink)),

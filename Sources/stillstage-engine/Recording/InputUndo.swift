@@ -83,11 +83,15 @@ struct InputUndo {
       try? VoiceInput.removeOrphans(serverAddress: content.server, defaultSink: sink)
     }
     guard let former = content.bluetooth else { return nil }
-    let profile = "the profile '\(former.profile)' of '\(former.card)'"
+    let card = "the Bluetooth device '\(former.card)'"
     return switch BluetoothMicrophone.restore(former, serverAddress: content.server) {
-    case .done: "\(profile), which a killed Stillstage process had changed, has been restored"
+    case .done:
+      "the profile or codec of \(card), which a killed Stillstage process had changed, has been "
+        + "restored"
     case .unnecessary: nil
-    case .failed: "\(profile) cannot be restored; select it yourself"
+    case .failed:
+      "the profile '\(former.profile)' or the codec of \(card) cannot be restored; select both "
+        + "yourself"
     }
   }
 }
