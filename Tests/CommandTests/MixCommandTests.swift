@@ -117,6 +117,16 @@ import Testing
     #expect(try checksum(again, "0:v") == checksum(film, "0:v"))
   }
 
+  @Test func bakeNamesAConversionForTooHighARate() throws {
+    let sound = [[Float]](repeating: [Float](repeating: 0.1, count: 19_200), count: 4)
+    let input = try folder.write(
+      FloatWAV(rate: 192_000, channels: sound).bytes(), to: "high.wav")
+    let output = folder.file("high.mka")
+    let run = try Stillstage.run(["mix", "bake", input, "-o", output, "--layout", "foa"])
+    #expect(run.exitCode == 1 && run.errors.contains("192000 Hz; convert the recording first"))
+    #expect(access(output, F_OK) != 0)
+  }
+
   @Test(arguments: [("5.1", 6), ("7.1", 8), ("7.1.4", 12), ("stereo", 2), ("foa+speech", 5)])
   func processWritesTheLayout(target: String, channels: Int) throws {
     let output = folder.file("p.wav")

@@ -50,6 +50,12 @@ public final class BakedFile {
       throw BakingError(
         path: path, reason: "the name must end in .mov, .qta, .mka or .mkv")
     }
+    guard MovieBody.stereoRates.contains(sampleRate) else {
+      throw BakingError(
+        path: path,
+        reason: "the stereo track of a mix cannot have the recording's sample rate, \(sampleRate) Hz; "
+          + "convert the recording first, for example with 'ffmpeg -i IN -ar 48000 OUT'")
+    }
     (self.path, self.input) = (path, input)
     isMovie = suffix == ".mov" || suffix == ".qta"
     tracks = InputTracks(input, mixed: track)
