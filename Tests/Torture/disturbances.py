@@ -364,6 +364,11 @@ class MediaKeys(Disturbance):
             self.gio.DBusCallFlags.NONE, 5000, None)
         return answer.unpack()[0]
 
+    def has_sound(self):
+        """Whether the recording contains more than a header."""
+        path = self.folder + '/o.wav'
+        return os.path.exists(path) and os.path.getsize(path) > 4096
+
     def run(self, number):
         rng = random.Random('%s:%s:%d' % (self.seed, self.name, number))
         self.serve()
@@ -375,6 +380,11 @@ class MediaKeys(Disturbance):
             if time.monotonic() > end:
                 reason = 'does not appear on the bus'
                 break
+            time.sleep(0.05)
+        # On a busy computer, the name appears long before the recorder has all of its threads.
+        while not reason and process.poll() is None and not self.has_sound():
+            if time.monotonic() > end:
+                reason = 'does not record'
             time.sleep(0.05)
         before = None
         while not reason and made < self.count and process.poll() is None:
