@@ -6,7 +6,7 @@ public import Geometry
 public struct GridPoses {
   /// The index of the next frame in the stream.
   public private(set) var frame: Int
-  /// The poses at consecutive grid points, from the last point at or before `frame` on.
+  /// The poses at consecutive grid points, beginning with the last point at or before `frame`.
   public private(set) var poses: UnsafePointer<Quaternion>
 
   /// Creates the poses for the frames that start at `frame`.

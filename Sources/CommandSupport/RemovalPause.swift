@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when playback pauses and resumes because the earphones are taken out and put back.
+/// Decides when to pause playback because both earphones were taken out, and when to resume it
+/// because one was put back.
 package struct RemovalPause {
   package enum Action {
     case pause

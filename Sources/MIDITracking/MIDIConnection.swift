@@ -19,7 +19,8 @@ struct MIDIConnection: TrackerConnection {
   private var startDue: Int64?
   private var keepAliveDue = Int64.max
 
-  /// Nanoseconds without a sample after which the pose of a tracker that may be silent is repeated.
+  /// Nanoseconds without a sample after which the pose is repeated if the tracker is allowed to be
+  /// silent.
   private static let repetition: Int64 = 40_000_000
 
   /// Sends the stop messages when it is released, unless they were sent before.

@@ -4,8 +4,9 @@ package import HeadTracking
 
 /// How a profile's samples are packed into MIDI messages.
 package enum MIDIFraming: Sendable, Equatable {
-  /// SysEx messages that begin with `prefix` and are `length` bytes long; nil for any length. A
-  /// prefix begins with `F0`, or is empty. A frame is the complete message, from `F0` to `F7`.
+  /// SysEx messages that begin with `prefix` and are `length` bytes long; if `length` is nil, they
+  /// have any length. A prefix begins with `F0`, or is empty. A frame is the complete message, from
+  /// `F0` to `F7`.
   case systemExclusive(prefix: [UInt8], length: Int?)
   /// Control changes. A frame has two bytes for each pair, the upper 7 bits first. There are no
   /// frames until every pair has been received once.

@@ -15,7 +15,8 @@ package protocol MIDITrackerProtocol: Sendable {
   var keepAlive: (messages: [[UInt8]], period: Int64)? { get }
   /// The messages that make the tracker stop sending samples.
   var stopMessages: [[UInt8]] { get }
-  /// Nanoseconds without a message after which the tracker counts as lost; nil if it may be silent.
+  /// Nanoseconds without a message after which the tracker counts as lost; nil if it is allowed to
+  /// be silent.
   var silenceLimit: Int64? { get }
   /// The time at which `advance` must be called, in CLOCK_MONOTONIC nanoseconds; nil if no call is
   /// needed.

@@ -7,11 +7,11 @@ package import HeadTracking
 /// They are recognised by the name of the port or of the device or program that has the port.
 /// Listing them does not load libasound.
 package final class MIDITrackers: TrackerProvider {
-  /// A port that the user named: `midi:PORT:MODEL`.
+  /// A port that the user named with an ID of the form `midi:PORT:MODEL`.
   package struct Request: Sendable, Equatable {
     /// The complete ID.
     var id: String
-    /// The beginning of the name of the port, or of the device or program that has the port.
+    /// The beginning of the port's name, or of the name of the device or program that has the port.
     var port: String
     /// The name of the model, in lower case.
     var model: String

@@ -111,7 +111,8 @@ public final class NetworkTrackerSession: Sendable {
       }
     }
 
-    /// Returns nil for each message that yields no pose, followed by the newest pose, if any.
+    /// Returns a list with one nil for each message that yields no pose, followed by the newest
+    /// pose, if there is one.
     func heads(timeoutMilliseconds: Int) -> [Quaternion?] {
       let datagrams = socket.datagrams(timeoutMilliseconds: timeoutMilliseconds)
       let all: [Quaternion?]

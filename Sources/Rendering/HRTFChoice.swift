@@ -30,7 +30,7 @@ public struct HRTFChoice: Sendable {
   ///     read, a rigid sphere is used.
   ///   - loader: reads the file. Its cache is also used for the designs. Its `isCancelled` is
   ///     replaced unless `interrupt` is nil.
-  ///   - interrupt: cancels the reading, or a later design.
+  ///   - interrupt: a flag that, once raised, cancels the reading or a later design; nil for none.
   /// - Throws: `PlaybackError.hrtf` if the set at `path` cannot be read;
   ///   `PlaybackError.interrupted`.
   public init(

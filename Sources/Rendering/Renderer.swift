@@ -55,7 +55,7 @@ public final class Renderer: @unchecked Sendable {
   public let sampleRate: Double
   /// The number of input channels.
   public let channels: Int
-  /// The delay of the limiter and the parametric decoder, in frames; 0 if neither is in use.
+  /// The total delay of the limiter and the parametric decoder, in frames; 0 if neither is in use.
   public let latencyFrames: Int
   /// The number of output frames after the end of the input, not counting the latency. `exchange`
   /// may change this number. Read it on the rendering thread.

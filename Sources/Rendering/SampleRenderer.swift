@@ -205,7 +205,7 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Discards the effect of all earlier input, and the last pose. The gain and the mode stay.
+  /// Discards the last pose and the effect of all earlier input. The gain and the mode stay.
   public func reset() {
     renderer.reset()
     interpolator.reset()

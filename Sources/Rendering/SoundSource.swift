@@ -45,8 +45,8 @@ public protocol SoundSource: AnyObject {
   /// If `changesLayout` is true, call this function before the first `read`, after each `read` that
   /// returns 0 and after each `seek`.
   func nextLayout() throws(PlaybackError) -> ChannelLayout?
-  /// The number of frames by which the run announced by `nextLayout` overlaps the previous run. A
-  /// negative value means that as many frames are missing between the runs. Default: 0.
+  /// The number of frames by which the run announced by `nextLayout` overlaps the previous run. If
+  /// frames are missing between the runs, the value is their negated number. Default: 0.
   var joint: Int { get }
   /// The longest crossfade between two runs, in frames. Default: 0.
   var longestOverlap: Int { get }

@@ -40,7 +40,7 @@ package struct Canvas: Equatable, Sendable {
 
   package subscript(row: Int, column: Int) -> Cell { cells[row * columns + column] }
 
-  /// Writes text that begins at `row` and `column`. Leaves out characters without width, and text
+  /// Writes text that begins at `row` and `column`. Leaves out characters of width 0, and text
   /// beyond `limit` columns or the canvas.
   package mutating func put(
     _ text: String, row: Int, column: Int, style: CellStyle = .plain, limit: Int = .max

@@ -11,8 +11,8 @@ struct PlanView {
   let state: ListeningState
   let symbols: Symbols
 
-  /// How far a source directly above or below the head is drawn from the ring towards the centre,
-  /// relative to the radius. The shift is proportional to the magnitude of the elevation.
+  /// How far inside the ring a source directly above or below the head is drawn, relative to the
+  /// radius. For other sources, this distance is proportional to the magnitude of the elevation.
   private static let shrinking = 0.7
 
   /// Draws the plan. A cell of the canvas is assumed to be twice as high as it is wide.

@@ -5,7 +5,7 @@ private import CRealtime
 
 /// Decodes a soundfield to loudspeakers by all-round ambisonic decoding (AllRAD).
 ///
-/// The soundfield is decoded to points all over the sphere with max-rE weights. Each point is
+/// With max-rE weights, the soundfield is decoded to points all over the sphere. Each point is
 /// panned between the loudspeakers (Zotter and Frank, J. Audio Eng. Soc. 60, 807, 2012). The energy
 /// is preserved on average over all directions.
 public enum FieldSpeakerDecoder {

@@ -27,7 +27,7 @@ public struct UpmixSettings: Sendable, Equatable {
   /// The range of a channel's share of ambience over which the channel fades into the surrounds.
   /// This applies to the estimate that scales the channels; see `ambienceProjection`.
   public var ambienceShare: ClosedRange<Float> = 0.2...0.45
-  /// The amplitude that is subtracted from a purely ambient channel in front, relative to the
+  /// The amplitude that is subtracted from a purely ambient front channel, relative to that
   /// channel. The surround has 1.41 times this amplitude. Above about 2/3, front and surround
   /// together have more energy than the channel.
   public var ambienceAmount: Float = 1.12

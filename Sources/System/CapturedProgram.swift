@@ -7,9 +7,9 @@ private import Glibc
 public struct CapturedProgram {
   public var launch: ProgramLaunch
   /// The maximum duration in seconds. So that runs rarely fail on a busy computer, a program may
-  /// exceed it by the time that its main thread waited for a processor, or while that thread is
-  /// ready to run and has used less processor time than the maximum. In total, the duration exceeds
-  /// the maximum by at most `longestWait` seconds.
+  /// exceed the maximum by the time that its main thread has waited for a processor. It may also
+  /// continue as long as that thread is ready to run and has used less processor time than the
+  /// maximum. The total excess is at most `longestWait` seconds.
   public var timeoutSeconds: Double
   public static let longestWait = 50.0
   public var maximumBytes: Int

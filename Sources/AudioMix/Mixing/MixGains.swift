@@ -70,7 +70,8 @@ struct MixGains: Sendable, Equatable, BitwiseCopyable {
   }
 
   /// Returns the gain of the ambience in `cinematic`, `studio` or `inFrame`, as a factor. In dB, it
-  /// is proportional to the amount: -30 dB for `studio` and -24 dB otherwise at an amount of 1.
+  /// is proportional to the amount. At an amount of 1, it is -30 dB for `studio` and -24 dB for the
+  /// other two.
   @_noLocks
   static func attenuation(_ style: MixStyle, amount: Double) -> Double {
     let decibels = if case .studio = style { -30.0 } else { -24.0 }

@@ -5,7 +5,7 @@ internal import SignalProcessing
 
 /// The gains of the sources in one analysis frame.
 struct SourceWeights: BitwiseCopyable {
-  /// The number of active sources. The other members use their first `count` elements.
+  /// The number of active sources. Only the first `count` elements of the other members are used.
   var count = 0
   var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
   /// The gain of the signal `voiceRe`, `voiceIm`: the beam after the spectral subtraction.

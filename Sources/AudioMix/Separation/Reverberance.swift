@@ -13,7 +13,7 @@ struct Reverberance {
   /// The new part of `present`: its excess over its time average.
   var new: Float { max(0, present - mean) }
 
-  /// How uncertain it is that peaks of the histogram below the highest one are sources, 0 to 1.
+  /// How uncertain it is that the histogram's peaks, except the highest, are sources, 0 to 1.
   private(set) var crowding: Float = 0
 
   private var mean: Float = 0

@@ -19,9 +19,9 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   public let latencyFrames: Int
   /// The number of frames from the start of one analysis frame to the start of the next.
   public let hopFrames: Int
-  /// Two separators that start at different frames of a stream give practically the same result
-  /// once they have settled, if the starts differ by a multiple of this number of frames (see
-  /// `settlingFrames`).
+  /// If two separators start at different frames of a stream, and the starts differ by a multiple
+  /// of this number of frames, the separators give practically the same result once they have
+  /// settled (see `settlingFrames`).
   public let alignmentFrames: Int
   /// The number of frames after which earlier input has practically no effect.
   public let settlingFrames: Int

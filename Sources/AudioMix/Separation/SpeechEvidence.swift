@@ -60,7 +60,7 @@ struct SpeechEvidence: ~Copyable {
     place = 0
   }
 
-  /// Begins the next analysis frame. Call it before passing that frame's spectra to
+  /// Begins the next analysis frame. Call this function before passing that frame's spectra to
   /// `fieldProbability` and `probability`.
   mutating func advance() { place = (place + 1) % (Self.lag + 1) }
 

@@ -177,10 +177,10 @@ public struct DecoderDesign: Sendable {
     }
   }
 
-  /// Returns the mean phase advance per bin of the omnidirectional channel just below `cutOn`, as a
-  /// complex number of magnitude 1. Above `cutOn`, the phases continue with this advance (Hold,
-  /// Meyer-Kahlen, Pulkki, "Magnitude-least-squares binaural ambisonic rendering with phase
-  /// continuation", DAGA 2023).
+  /// Returns the mean phase advance of the omnidirectional channel from bin to bin just below
+  /// `cutOn`, as a complex number of magnitude 1. Above `cutOn`, the phases continue with this
+  /// advance (Hold, Meyer-Kahlen, Pulkki, "Magnitude-least-squares binaural ambisonic rendering
+  /// with phase continuation", DAGA 2023).
   private static func phaseAdvance(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses
   ) -> Complex {

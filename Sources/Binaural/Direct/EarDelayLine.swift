@@ -7,9 +7,9 @@ private import SignalProcessing
 /// Delays the signal of each loudspeaker for each ear. A delay is a fractional number of frames and
 /// changes linearly between grid points.
 ///
-/// Interpolation uses a Kaiser-windowed sinc (beta 8). From 22.05 kHz on, it has 16 frames on each
-/// side, and the level is correct to 0.01 dB up to 0.84 times half the sample rate. At lower rates,
-/// it has fewer frames.
+/// Interpolation uses a Kaiser-windowed sinc (beta 8). At sample rates of 22.05 kHz or more, it has
+/// 16 frames on each side, and the level is correct to 0.01 dB up to 0.84 times half the sample
+/// rate. At lower rates, it has fewer frames.
 ///
 /// ## Threading
 /// One caller at a time. Methods do not allocate, lock or wait.

@@ -26,7 +26,7 @@ public struct RigidSphereHead: Sendable {
   static let centreArrivalMilliseconds = 1.25
   static let durationMilliseconds = 16.0 / 3
   /// The upper frequency limit of the responses, in Hz. At sample rates below 48 kHz, the limit is
-  /// half the sample rate. The spectra are tapered from `taperStart` times the limit on.
+  /// half the sample rate. The taper of the spectra begins at `taperStart` times the limit.
   static let bandLimit = 24_000.0
   static let taperStart = 0.85
 

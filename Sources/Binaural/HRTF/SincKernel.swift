@@ -15,7 +15,7 @@ struct SincKernel {
   /// an error below (pi cutoff / phases)^2 / 8 of full scale.
   private let phases: Int
   /// The coefficients: (phases + 1) rows x 2 reach. A row contains the coefficients of the input
-  /// samples from floor(position) - reach + 1 on.
+  /// samples, beginning with sample floor(position) - reach + 1.
   private let table: [Double]
 
   /// - Parameter cutoff: the cut-off frequency divided by the input's Nyquist frequency, at most 1.

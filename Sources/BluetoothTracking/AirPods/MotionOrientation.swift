@@ -17,7 +17,7 @@ struct MotionOrientation {
 
   /// `w` is filtered only if `w^2` is below this value.
   private static let smallSquare = 0.01
-  /// The variance of the measured `w^2`, which results from the rounding of each component to a
+  /// The variance of the measured `w^2` that results from the rounding of each component to a
   /// multiple of 1/32767.
   private static let rounding = 1.8e-5 * 1.8e-5
   /// The variance that the prediction of `w` gains per second.

@@ -27,8 +27,8 @@ final class BlueZWatch: Sendable {
     deinit { close(slots, changes) }
   }
 
-  /// After a failure, BlueZ is not asked again for this time, in nanoseconds, unless a signal
-  /// arrives, the connection is lost or the caller demands it.
+  /// How long BlueZ is not asked again after a failure, in nanoseconds, unless a signal arrives,
+  /// the connection is lost or the caller demands it.
   fileprivate static let absence: Int64 = 10_000_000_000
   /// The match rules of the signals after which the list may be outdated.
   fileprivate static let rules = [

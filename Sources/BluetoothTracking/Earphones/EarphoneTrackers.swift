@@ -65,8 +65,8 @@ package final class EarphoneTrackers: TrackerProvider {
   /// How long `trackers` reuses BlueZ's list of devices, in nanoseconds, unless details are
   /// requested.
   private static let freshness: Int64 = 1_000_000_000
-  /// How long `trackers` waits, after the list could not be read, before it asks BlueZ again, in
-  /// nanoseconds, unless details are requested.
+  /// How long `trackers` does not ask BlueZ again after the list could not be read, in nanoseconds,
+  /// unless details are requested.
   private static let absentFreshness: Int64 = 10_000_000_000
   /// The longest wait for the answers of AirPods to an inquiry, in nanoseconds.
   private static let detailTime: Int64 = 1_500_000_000

@@ -26,7 +26,7 @@ package final class ReplayTracker: TrackerProvider {
   ///
   /// - Parameters:
   ///   - path: the file, plain or compressed with gzip.
-  ///   - id: the tracker's ID; nil for `replay:` and the path.
+  ///   - id: the tracker's ID; if nil, the ID is `replay:` followed by the path.
   ///   - profile: the profile to decode the packets with; nil for the protocol that the capture
   ///     names.
   ///   - profiles: the known profiles, one of which the capture may name.

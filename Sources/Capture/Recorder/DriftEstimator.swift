@@ -11,7 +11,7 @@ struct DriftEstimator {
   /// How many seconds at the start of each uninterrupted piece are ignored, because buffers are
   /// still filling.
   private static let settlingSeconds = 2.0
-  /// The duration of an uninterrupted piece that is long enough for an estimate [s].
+  /// The least duration of a single uninterrupted piece from which the drift can be estimated [s].
   private static let leastSeconds = 10.0
 
   // In each second, x is the nominal time of the least lateness, and y is that lateness [s].

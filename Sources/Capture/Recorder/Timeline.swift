@@ -28,7 +28,7 @@ struct Timeline {
   /// The lateness beyond the base that counts as a gap after `fineHoldSeconds` [s].
   static let fineThreshold = 0.004
   static let fineHoldSeconds = 1.0
-  /// The interval between two blocks above which sound may be missing [s].
+  /// If the interval between two blocks exceeds this time, sound may be missing [s].
   static let stall = 0.05
   /// How long an open segment may deliver nothing before silence is written [s].
   static let patience = 4.0
@@ -165,7 +165,7 @@ struct Timeline {
   /// Ends the recording at the time `now`.
   ///
   /// - Parameter isOverdue: whether all sound that has not arrived yet counts as missing. If false,
-  ///   such sound counts only during a loss or if no frame has arrived for 0.2 s.
+  ///   such sound counts as missing only during a loss or if no frame has arrived for 0.2 s.
   mutating func finish(at now: Double, isOverdue: Bool = false) throws {
     try settle()
     guard !isPaused, let end else { return }

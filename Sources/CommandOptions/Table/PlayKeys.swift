@@ -42,8 +42,8 @@ public enum PlayKeys {
     key("q", "quit", "Quit."),
   ]
 
-  /// The line with the most important keys that `play` and `demo` print at the start on a terminal,
-  /// unless `--quiet` is set.
+  /// The line that `play` and `demo` print at the start on a terminal, unless `--quiet` is set. It
+  /// lists the most important keys.
   public static let first = "space pause, c recentre, up/down volume, f full screen, ? keys, q quit"
 
   /// Keys with their functions in a few words, for the full-screen view, the most important first.

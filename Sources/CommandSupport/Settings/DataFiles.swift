@@ -43,7 +43,7 @@ package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -
   } catch { throw CommandFailure(error.description.withoutControls) }
 }
 
-/// The HRTF sets to choose from during playback: the requested set, if there is one, the default
+/// The HRTF sets to choose from during playback: the requested set (if there is one), the default
 /// set (nil), and the sets in the data folder.
 package struct HRTFChoices {
   private var paths: [String?] = [nil]

@@ -54,7 +54,7 @@ package final class Console {
   }
 
   /// Waits for keys and returns them; empty if none arrive. The wait lasts at most
-  /// `waitMilliseconds`, or 50 ms if that is longer and a key is incomplete.
+  /// `waitMilliseconds`. While a key is incomplete, this limit is raised to at least 50 ms.
   package func keys(waitMilliseconds: Int32) -> [Key] {
     guard let terminal else {
       usleep(UInt32(waitMilliseconds) * 1000)

@@ -13,7 +13,7 @@ package final class FullScreen {
   private let screen: CursesScreen
   private var suspension: Int?
 
-  /// The set of drawing characters that suits the user's character set.
+  /// The drawing characters for the user's character encoding: UTF-8 or ASCII.
   package var symbols: Symbols { screen.symbols }
 
   /// Opens the view.

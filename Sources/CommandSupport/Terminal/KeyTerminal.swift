@@ -38,7 +38,7 @@ final class KeyTerminal: Sendable {
 
   deinit { if isOwned { close(descriptor) } }
 
-  /// Whether this process is in the foreground, so that it receives the keys.
+  /// Whether this process is in the foreground. Only then does it receive the keys.
   var isInForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
   /// Turns off line buffering and echo if the process is in the foreground. Has no effect between

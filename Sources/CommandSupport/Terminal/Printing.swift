@@ -3,10 +3,10 @@
 import Glibc
 import ScreenView
 
-/// Prints an error to stderr as one line of limited length.
+/// Prints an error to stderr. Replaces control characters, and shortens a very long text.
 package func printError(_ message: String) { printLine(shortened(printable(message))) }
 
-/// Prints a note to stderr as one line of limited length, after `note:`.
+/// Prints `note:` and a text to stderr, in the same way as `printError`.
 package func printNote(_ message: String) { printLine("note: \(shortened(printable(message)))") }
 
 /// Prints a line to stderr. On a terminal, a line that is too long is divided at spaces. If stderr
@@ -54,7 +54,7 @@ package func shortened(_ text: String) -> String {
   return "\(text.prefix(1500)) ... \(text.suffix(1000))"
 }
 
-/// Calls `write`, for types that have a method of that name.
+/// Calls `write`. Use this function in a type that has its own method `write`.
 @discardableResult
 package func writeText(_ text: String, to descriptor: Int32) -> Bool { write(text, to: descriptor) }
 

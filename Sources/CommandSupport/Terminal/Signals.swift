@@ -6,9 +6,8 @@ package import Media
 import Synchronization
 import System
 
-/// Handles the signals that request the end of the process (SIGINT, SIGTERM and, unless it is
-/// ignored, SIGHUP) and those that stop and continue it (SIGTSTP, unless it is ignored, and
-/// SIGCONT).
+/// Handles the signals that request the end of the process (SIGINT, SIGTERM and SIGHUP), and those
+/// that stop and continue it (SIGTSTP and SIGCONT). An ignored SIGHUP or SIGTSTP stays ignored.
 package enum Signals {
   /// The flag that is raised by the first signal that requests the end of the process.
   package static let interrupt = InterruptFlag()

@@ -14,7 +14,8 @@ package enum Suspension {
     /// Creates a pair of functions.
     ///
     /// - Parameters:
-    ///   - stop: called before the process stops, unless the stop cannot be caught (SIGSTOP).
+    ///   - stop: called before the process stops, except before a stop by SIGSTOP, because that
+    ///     signal cannot be caught.
     ///   - resume: called after the process continues, even if `stop` was not called; may be called
     ///     more than once.
     package init(

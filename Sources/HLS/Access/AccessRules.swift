@@ -35,10 +35,11 @@ public struct AccessRules: Sendable {
 
   /// The IP addresses to which a request may connect.
   public enum Reach: Sendable, Equatable {
-    /// Any IP address, because the user named the host.
+    /// Any IP address is permitted. `reach` returns this if the user named the host.
     case anyAddress
-    /// Only public IP addresses, because the user did not name the host. Check the IP address when
-    /// the connection is opened: the name may resolve to another address each time (DNS rebinding).
+    /// Only public IP addresses are permitted, because the user did not name the host. Check the IP
+    /// address when the connection is opened: the name may resolve to another address each time
+    /// (DNS rebinding).
     case publicAddresses
   }
 

@@ -153,8 +153,8 @@ public struct PresentationFolder: Sendable {
   }
 
   /// Whether `file` appears to belong to another playlist. This is so if a playlist in the folder
-  /// of `file` has a segment of that name, and `playlist` is in another folder with at least one of
-  /// its own segments.
+  /// of `file` lists a segment with that file name, and `playlist` is in another folder, which
+  /// contains at least one of its own segments.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
     guard let real = SystemFile.resolved(playlist) else { return false }
     let (own, folder) = (real.parentFolder, file.parentFolder)

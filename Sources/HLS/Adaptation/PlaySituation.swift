@@ -91,7 +91,7 @@ public protocol AdaptationRule: Sendable {
   mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
   /// Decides whether to play a replacement.
   ///
-  /// - Parameter inTime: whether the replacement was fetched, and early enough to be played.
+  /// - Parameter inTime: whether the replacement was fetched early enough to be played.
   mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool
   /// Whether the buffer suffices to start playback.
   func mayStart(_ situation: PlaySituation) -> Bool

@@ -13,7 +13,7 @@ public final class KeptCompletion: Sendable {
   private struct State {
     /// The segments that playlists have listed, by rendition and media sequence number.
     var segments: [Int: [Int: (segment: MediaSegment, playlist: ResourceAddress)]] = [:]
-    /// The renditions whose playlists have ended, so that no more segments will follow.
+    /// The renditions whose playlists have ended. No more segments of these will follow.
     var complete: Set<Int> = []
   }
 

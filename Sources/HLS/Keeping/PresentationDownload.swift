@@ -62,7 +62,7 @@ public struct PresentationDownload {
   }
 
   /// Number of consecutive segments without a complete answer after which no more segments are
-  /// requested. No more are requested either after a segment for which the server was too slow.
+  /// requested. Requests also end after a single segment for which the server was too slow.
   static let patience = 4
   /// Maximum number of requests to one site for a segment whose content is invalid.
   private static let attempts = 2

@@ -34,7 +34,7 @@ extension MultivariantPlaylist {
   }
 }
 
-/// The values that the lines written so far set for the following segments.
+/// The values that apply to the following segments according to the lines written so far.
 private struct WrittenState {
   var discontinuity: Int
   var map: MediaMap?

@@ -12,7 +12,7 @@ struct SteeringManifest: Decodable, Equatable {
     case pathways = "PATHWAY-PRIORITY"
   }
 
-  /// Reads a manifest; nil if it is invalid, has another version than 1 or lists no pathways.
+  /// Reads a manifest; nil if it is invalid, has a version other than 1 or lists no pathways.
   init?(_ bytes: [UInt8]) {
     guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)), read.version == 1,
       !read.pathways.isEmpty

@@ -99,8 +99,8 @@ private struct Piece {
 }
 
 extension MediaPlaylist {
-  /// The bit rate, in bit/s, from which unknown durations are estimated if no fragment whose
-  /// successor is present has a known duration.
+  /// The bit rate, in bit/s, from which unknown durations are estimated. It is used only if no
+  /// fragment whose successor is present has a known duration.
   private static let usualBitRate = 192_000.0
 
   /// Creates a playlist from fragments in ascending order of their numbers.

@@ -49,11 +49,11 @@ struct PublicationBeat: Sendable {
     (lastLoad, hasLookedEarly) = (now, false)
   }
 
-  /// Returns the interval for the playlist of another rendition, which has just been loaded and
-  /// whose segments appear at the same times.
+  /// Returns the interval for another rendition whose segments appear at the same times. Its
+  /// playlist must just have been loaded.
   ///
-  /// - Parameter ahead: how many segments later the other playlist ends than the playlist to which
-  ///   this interval belongs.
+  /// - Parameter ahead: how many segments later that playlist ends than the playlist to which this
+  ///   interval belongs.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {

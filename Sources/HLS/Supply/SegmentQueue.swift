@@ -229,8 +229,8 @@ public final class SegmentQueue: Sendable {
     wake()
   }
 
-  /// Ends the queue and records the reason of the first failure, unless a seek is pending: the seek
-  /// restarts fetching.
+  /// Ends the queue and records the reason for the first failure. Does neither while a seek is
+  /// pending, because the seek restarts fetching.
   func fail(_ reason: String) {
     state.withLock { state in
       guard state.seek == nil else { return }

@@ -32,8 +32,8 @@ public final class SegmentSupply: Sendable {
     /// rendition is tried. A request that cannot succeed is not repeated.
     public var attempts = 3
     /// Number of consecutive gaps at which the supply of an on-demand presentation from a server
-    /// fails. The gaps are counted only when a segment cannot be loaded, not when its playlist does
-    /// not list it or marks it as a gap.
+    /// fails. The number is checked only when a segment cannot be loaded, not when its playlist
+    /// does not list it or marks it as a gap.
     public var mostGaps = 8
 
     public init() {}

@@ -7,8 +7,8 @@ extension Supplier {
   static let lineWait = 0.2
   /// Lower limit for `silence` while the connection is lost, in s.
   private static let leastSilence = 0.6
-  /// Duration of a connection loss after which the usual silence is allowed again, in s, because
-  /// the server may be slow rather than unreachable.
+  /// Duration of a connection loss, in s, after which the usual silence is allowed again. After
+  /// this time, the server may be slow rather than unreachable.
   private static let longestLoss = 40.0
 
   /// Time without a byte after which a download fails, in s. The time is usually shorter during the

@@ -20,8 +20,8 @@ struct Supplier {
   private var reloadProblem: String?
   /// Number of consecutive failed reloads of the live playlist from the current place.
   private var failedReloads = 0
-  /// Time at which a live presentation was first found to have no sound left and an overdue
-  /// playlist (see `PlaylistFollower.staleness`), in s; nil unless that is still so.
+  /// Time, in s, since which a live presentation has had no sound left and its playlist has been
+  /// overdue (see `PlaylistFollower.staleness`); nil if either is not the case.
   private var drySince: Double?
   /// For each rendition, the index in `presentation.places` of the place from which it is fetched.
   /// A rendition without an entry is fetched from its first place.

@@ -23,7 +23,7 @@ struct PadCalibration: Sendable, Equatable {
   /// The accelerometer's nominal scale, in m/s2 per count. Full scale is 4 g.
   static let nominalAccel = 4 / 32768 * standardGravity
 
-  /// The order of the gyroscope's readings at the positive and negative rates in the report.
+  /// The order in which the report lists the gyroscope's readings at the known rates.
   enum Order {
     /// The order pitch+, pitch-, yaw+, yaw-, roll+, roll-.
     case pairs

@@ -70,7 +70,7 @@ struct TrackerContext {
   var node: HIDNode
   var device: HIDDevice
   var settings: TrackerSettings
-  /// All HID nodes, because a device can consist of several nodes.
+  /// All HID nodes. One device can consist of several nodes.
   var nodes: [HIDNode]
 
   var axes: AxisMap? { settings.axes }

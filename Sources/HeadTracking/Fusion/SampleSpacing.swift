@@ -35,7 +35,7 @@ struct SampleSpacing: Sendable {
   private var open: Double
   private var staleRun: Int
 
-  /// A longer step between timestamps, in either direction, counts as a break.
+  /// A step between timestamps that is longer than this, in either direction, counts as a break.
   private static var breakNanoseconds: Int64 { @_noLocks get { 2_000_000_000 } }
   private static var shortest: Double { @_noLocks get { 1e-4 } }
   private static var longest: Double { @_noLocks get { 0.2 } }

@@ -69,7 +69,7 @@ struct HeadToStageTimeline: Sendable {
   /// The newest sample. Reading it from `history` would copy every sample.
   private var newest = RecentPoses.none
   var prediction = PosePrediction.automatic
-  /// Whether a correction takes `quickTime`.
+  /// Whether `quickTime` determines the duration of corrections.
   var correctsQuickly = false
   /// How far ahead of the present the queries are, minus the look-ahead from `prediction`, in
   /// nanoseconds; smoothed.

@@ -70,7 +70,7 @@ package struct SampleConditioner: Sendable {
     return pose
   }
 
-  /// The yaw added because of jumps, in radians.
+  /// The angle that is added to the yaw to keep the yaw continuous across jumps, in radians.
   var frameYaw: Double { 2 * realtime_atan2(frame.z, frame.w) }
 
   /// The sampling interval, in nanoseconds, clamped to 0.25 ... 500 ms; 20 ms until it is known.

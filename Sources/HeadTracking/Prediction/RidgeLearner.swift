@@ -11,7 +11,7 @@ import Geometry
 ///
 /// The coefficients of an axis are learned mainly from the motion about that axis, because heads
 /// nod and turn differently. The weight of the prior increases with the mean squared prediction
-/// error and with the look-ahead. So an unpredictable motion changes the coefficients little.
+/// error and with the look-ahead. Unpredictable motion thus changes the coefficients little.
 struct RidgeLearner: Sendable {
   /// Five coefficients, each with one component per axis.
   typealias Coefficients = InlineArray<5, SIMD3<Double>>

@@ -20,7 +20,8 @@ package struct FusionAccuracy: Sendable, Equatable {
   /// Magnitude of the slope of a line fitted to the unwrapped heading error, in degrees per minute.
   package let driftDegreesPerMinute: Double
 
-  /// The inclination error and the unwrapped heading error, in degrees. The times are in s.
+  /// The inclination error and the unwrapped heading error over time. Errors are in degrees, times
+  /// in s.
   package struct Course: Sendable, Equatable {
     package private(set) var times: [Double] = []
     package private(set) var inclination: [Double] = []

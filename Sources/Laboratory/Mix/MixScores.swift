@@ -7,12 +7,12 @@ private import Foundation
 package struct MixScores: Encodable {
   /// The difference between the input and the sum of the separated parts, relative to the input.
   package let sumError: Double
-  /// The scale-invariant ratio of the separated speech to its errors, in the channel W [J. Le Roux
-  /// et al., "SDR - half-baked or well done?", ICASSP 2019].
+  /// The scale-invariant ratio of the separated speech to its errors, in channel W [J. Le Roux et
+  /// al., "SDR - half-baked or well done?", ICASSP 2019].
   package let speechRatio: Double
   /// The same ratio if the input is used as the separated speech.
   package let inputRatio: Double
-  /// The level of the speech in the input relative to its level in the separated ambience, in the
+  /// The level of the speech in the input relative to its level in the separated ambience, in
   /// channel W.
   package let removedSpeech: Double
   /// The separation's CPU time per second of sound, in milliseconds.

@@ -164,7 +164,7 @@ public final class PrivatePulseServer {
   }
 }
 
-/// Returns whether a process accepts connections at a Unix socket.
+/// Returns whether a process accepts connections on a Unix socket.
 func unixSocketAccepts(_ path: String) -> Bool {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
   guard descriptor >= 0 else { return false }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes when each frame of a recording was played, from one report for each of its fragments.
+/// Computes when each frame of a recording was played, from one report for each fragment of the
+/// recording.
 ///
 /// The reported times jitter. Each report implies a time of frame 0. A fragment's time is computed
 /// from the median of these implied times over its own report and up to 50 neighbouring reports.

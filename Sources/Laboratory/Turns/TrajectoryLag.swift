@@ -18,8 +18,8 @@ package struct TrajectoryLag: Sendable, Equatable {
   ///   - heard: the course measured in the recording; values that are not finite are ignored.
   ///   - head: the tracker's course.
   ///   - range: the range of lags to search, in seconds.
-  /// - Returns: nil if, at the best lag, at most 20 values of `heard` are within the times of
-  ///   `head`, or if the mean squared difference has no minimum inside the range.
+  /// - Returns: nil if, at the best lag, at most 20 values of `heard` fall between the first and
+  ///   the last time of `head`, or if the mean squared difference has no minimum inside the range.
   package init?(of heard: Course, behind head: Course, in range: ClosedRange<Double> = -0.2...1.0) {
     let step = 0.001
     let count = Int((range.upperBound - range.lowerBound) / step)

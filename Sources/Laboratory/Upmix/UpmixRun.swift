@@ -29,9 +29,9 @@ package func upmixed(_ input: [[Float]]) -> [[Double]] {
   }
 }
 
-/// Returns the number of frames by which `output` lags behind the mix, 0 to 8191. At this lag, the
-/// cross-correlation of an excerpt of the mix and `output` is largest, both folded down to mono
-/// with the weight 0.3 for the right side.
+/// Returns the number of frames by which `output` lags behind the mix, 0 to 8191. Both are folded
+/// down to mono with the weight 0.3 for the right side. At the returned lag, the cross-correlation
+/// of `output` with an excerpt of the mix is largest.
 package func delay(of output: [[Double]], in mix: UpmixMix) -> Int {
   let half = 0.5.squareRoot()
   let (start, count) = (48_000, 16_384)

@@ -9,7 +9,7 @@ package struct MIDISettings: Sendable, Equatable {
 }
 
 extension MIDIModel {
-  /// Returns the built-in models, each with its name in `midi:PORT:MODEL`.
+  /// Returns the built-in models, each with its name: the MODEL in `midi:PORT:MODEL`.
   static func builtIn(_ settings: MIDISettings) -> [(name: String, model: MIDIModel)] {
     [
       (

@@ -5,7 +5,7 @@ import System
 
 /// The MIDI ports of this computer.
 ///
-/// The ports are listed from files of the kernel. libasound is loaded only when a port of the
+/// The list of ports is read from files of the kernel. libasound is loaded only when a port of the
 /// sequencer is opened. If the port cannot be opened, for example because libasound is missing, the
 /// raw MIDI device of the same card, if any, is opened instead.
 struct SystemPorts: MIDIPorts {

@@ -194,8 +194,8 @@ final class Demuxer {
     return avformat_seek_file(context, index, .min, timestamp, timestamp, 0) >= 0
   }
 
-  /// Continues at the next page after a damaged Ogg page, where libavformat itself would report the
-  /// end of the file. Returns false if there is no such page or if seeking fails.
+  /// Continues at the next page after a damaged Ogg page. libavformat itself would report the end
+  /// of the file instead. Returns false if there is no such page or if seeking fails.
   private func resumeBehindDamagedPage() -> Bool {
     guard format == .ogg else { return false }
     let pages = OggPages(io.source)

@@ -55,8 +55,8 @@ final class ResamplingQueue {
   }
 
   /// Ends the resampler's input, so that its remaining frames can be read. If the decoder's rate is
-  /// not `sampleRate`, `take` then accepts only frames at another rate. Without a resampler, the
-  /// call has no effect.
+  /// not `sampleRate`, `take` then accepts only frames at a rate other than the decoder's present
+  /// rate. Without a resampler, the call has no effect.
   func finish() { resampler?.finish(into: output) }
 
   /// Returns a queue for the frames after a layout change. `frame` is the index of the first of

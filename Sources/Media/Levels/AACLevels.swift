@@ -118,8 +118,8 @@ struct AACDynamicRange: Equatable {
 
   /// Parses a `dynamic_range_info`.
   ///
-  /// - Parameter bits: a reader of the access unit that is positioned after the extension type. On
-  ///   return, it is positioned after the data.
+  /// - Parameter bits: a reader of the access unit, positioned after the extension type. On return,
+  ///   the reader is positioned after the data.
   init(_ bits: inout BitReader) {
     var hasExclusions = false
     if bits.flag() {

@@ -4,9 +4,10 @@ public import Ambisonics
 
 /// Writes a float32 WAV file incrementally.
 ///
-/// The data goes to a hidden file in the same folder, which `close` renames. After every call to
-/// `write`, the length in the header of that file is less than one second short of the audio. A
-/// file larger than 4 GiB is an RF64 file. A device or FIFO is written directly.
+/// The data goes to a hidden file in the folder of the output file. `close` gives the hidden file
+/// the requested name. After every call to `write`, the length stated in its header is less than
+/// one second shorter than the audio. A file larger than 4 GiB is an RF64 file. A device or FIFO is
+/// written directly.
 ///
 /// ## Threading
 /// Use a writer from one thread at a time.

@@ -104,7 +104,7 @@ final class Connection: CallbackTarget {
     context = nil
   }
 
-  /// Asks the server for an answer, which arrives after the answers to all earlier requests.
+  /// Sends a request whose answer arrives after the answers to all earlier requests.
   func ask() {
     guard let core, let graph else { return }
     requestsAtQuestion = graph.requests

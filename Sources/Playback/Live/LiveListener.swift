@@ -9,7 +9,7 @@ private import Synchronization
 
 /// The reason why `LiveListener.listen` cannot play the sound.
 package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The sink leads to loudspeakers, whose sound the microphone would record again.
+  /// The sink leads to loudspeakers, whose sound the microphone would pick up again.
   case loudspeakers(sink: String)
   /// The kind of device that the sink leads to is unknown.
   case unknownDevice(sink: String)
@@ -82,8 +82,8 @@ package final class LiveListener: Sendable {
 
   // MARK: Listening
 
-  /// Begins to play sound of this format instead of any earlier sound. This can take a second or
-  /// two.
+  /// Begins to play sound in the format `sound` instead of any earlier sound. This can take a
+  /// second or two.
   ///
   /// - Parameters:
   ///   - onlyHeadphones: whether to refuse sinks that are not known to lead to headphones.

@@ -78,7 +78,7 @@ final class LiveOutput: @unchecked Sendable {
     return settings
   }
 
-  /// The output keeps this object alive until `stop`.
+  /// The render callback. Because of it, the output keeps this object alive until `stop`.
   private var callback: AudioRenderCallback {
     AudioRenderCallback(owner: self) { context, output, frames, time in
       Unmanaged<LiveOutput>.fromOpaque(context)._withUnsafeGuaranteedRef {

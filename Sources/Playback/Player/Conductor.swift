@@ -107,7 +107,7 @@ final class Conductor: @unchecked Sendable {
       tell(.output(event))
       switch event.kind {
       case .serverLost(_, let frames), .sinkLost(_, let frames):
-        // Repeat the sound that had been queued but not yet heard.
+        // Go back to the sound that had been queued but not yet heard.
         let heard = feed.sourcePosition - frames - feed.renderer.latencyFrames
         wishes.withLock { if $0.seek == nil { $0.seek = max(0, heard) } }
         feed.beginFromSilence()
@@ -295,7 +295,8 @@ final class Conductor: @unchecked Sendable {
 
   private func endIfExhausted() {
     guard feed.isExhausted else { return }
-    // If the server was just lost, `drain` returns false, and the lost sound is played again first.
+    // If the server was just lost, `drain` returns false: the lost sound must be rendered again
+    // first.
     guard output.drain(timeoutMilliseconds: 1000) else { return }
     finished.store(true, ordering: .releasing)
     tell(.finished)

@@ -8,8 +8,8 @@ extension Player {
   /// are soundfields of order 1 or higher.
   public var canMix: Bool { stems != nil }
 
-  /// The style and the amount (0 to 1) of the mix; nil until a mix is set here or in the options. A
-  /// change takes 50 ms.
+  /// The style and the amount (0 to 1) of the mix; nil until a mix is set, with this property or in
+  /// the options. A change takes 50 ms.
   ///
   /// While the value is nil, setting a mix interrupts the sound for a moment. Setting nil selects
   /// the style `standard` and keeps the amount. If the source cannot be mixed, setting has no

@@ -81,8 +81,8 @@ public struct PlayerOptions: Sendable {
   public var deviceTracker: String?
   /// How far ahead the head pose is predicted. Default: automatic.
   public var prediction = HeadPrediction.automatic
-  /// Fronts from earlier sessions, by tracker ID: the yaw in the tracker's own world [rad].
-  /// Only the first tracker that connects uses its front.
+  /// Fronts from earlier sessions, by tracker ID. Each value is the yaw of the front in the
+  /// tracker's own world [rad]. Only the first tracker that connects uses its front.
   public var fronts: [String: Double] = [:]
   /// How the stage relates to the head. Default: tracked.
   public var mode = StageMode.tracked

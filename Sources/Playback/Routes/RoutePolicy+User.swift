@@ -3,7 +3,8 @@
 public import UserFiles
 
 extension RoutePolicy {
-  /// Returns the user's policy from `config.json`: `spatialize`, `route` and `sinks`.
+  /// Returns the policy that the user has set with `spatialize`, `route` and `sinks` in
+  /// `config.json`.
   ///
   /// - Parameter folder: the folder of the file. If the folder is nil or the file is missing, the
   ///   defaults of `RoutePolicy` apply.

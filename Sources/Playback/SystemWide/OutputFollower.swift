@@ -4,11 +4,11 @@ package import SoundServer
 
 /// Chooses the real sink that the virtual sinks play to.
 ///
-/// The named sink is chosen while it exists. Otherwise, the latest event decides: a real sink was
-/// the default at the start, the user made a real sink the default, or headphones appeared on a
-/// sink. If that sink or those headphones disappear, the previous event decides. If no event is
-/// left, the choice is the default sink if it is real, or else the first real sink with headphones,
-/// or else the first real sink.
+/// The named sink is chosen while it exists. Otherwise, the latest of these events decides: a real
+/// sink was the default at the start, the user made a real sink the default, or headphones appeared
+/// on a sink. If that sink or those headphones disappear, the previous event decides. If no event
+/// is left, the choice is the default sink if it is real, or else the first real sink with
+/// headphones, or else the first real sink.
 package struct OutputFollower: Sendable, Equatable {
   private enum Reason: Sendable, Equatable {
     case isDefault

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits how often a request is made: at most once in any `spacing`, and at most `count` times in
-/// any `period`.
+/// Limits how often a request is made: at most once in any time span of length `spacing`, and at
+/// most `count` times in any time span of length `period`.
 package struct RequestLimit: Sendable, Equatable {
   private let spacing: Int64
   private let count: Int

@@ -5,10 +5,10 @@ package import SoundServer
 /// Decides which program streams are moved to which sink.
 ///
 /// A stream on a virtual sink is moved to the virtual sink that fits its layout, or to the real
-/// sink if the treatment of its role is plain. A stream that appears on a real sink stays there. A
-/// stream that the user has moved away from the chosen sink stays where the user moved it while
-/// that sink exists. If the channels or the role of a stream change, its sink is chosen again,
-/// provided that the stream is on a virtual sink or was moved because of its role.
+/// sink if the treatment of its role is plain. A stream that appears on a real sink stays there. If
+/// the user has moved a stream from the chosen sink to another sink, the stream stays on the other
+/// sink while that sink exists. If the channels or the role of a stream change, its sink is chosen
+/// again, provided that the stream is on a virtual sink or was moved because of its role.
 package struct StreamRouting: Sendable, Equatable {
   /// A request to move a stream.
   package struct Move: Sendable, Equatable {

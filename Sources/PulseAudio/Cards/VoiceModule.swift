@@ -6,8 +6,8 @@ import System
 
 /// The server's module for echo cancellation and noise suppression.
 ///
-/// The module provides a sink and a source. The source supplies the sound of an input, from which
-/// the module has removed the echo of the sink's sound. When the module is loaded, its sink becomes
+/// The module provides a sink and a source. The source supplies the sound of an input without the
+/// echo of the sink's sound, which the module removes. When the module is loaded, its sink becomes
 /// the default sink, and the streams on the former default sink are moved to it.
 ///
 /// ## Threading

@@ -7,8 +7,8 @@ import SoundServer
 extension OutputQueue {
   /// The fraction of `leastTopUp` that suffices if the loop's thread is already awake.
   private static let shareWhenAwake = 0.75
-  /// How much later than calculated the loop's thread wakes for a top-up [ns], so that it does not
-  /// wake one frame too early.
+  /// The delay that is added to the calculated time of a top-up [ns], so that the loop's thread
+  /// does not wake one frame too early.
   private static let wakeSlack: Int64 = 100_000
 
   /// Fills the queue if its free space exceeds `bytes` bytes.

@@ -19,7 +19,7 @@ struct QueueOverwriter {
     case nothing
     /// A window that begins at this stream position was written.
     case written(start: Int64)
-    /// Too little of the rendered window was in time.
+    /// Too little of the window was rendered in time.
     case late
     /// The queue is too short to rewrite, its play position is still unknown, or writing failed.
     case short

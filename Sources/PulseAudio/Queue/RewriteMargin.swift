@@ -119,7 +119,7 @@ struct RewriteMargin {
 
 /// Decides when rewriting stops and when it is tried again.
 struct RewriteJudge {
-  /// After rewriting stops because of too many lost starts, the time until the next try [ns].
+  /// The time until the next try after rewriting has stopped because of too many lost starts [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
   /// The time for which the sink may read beyond the limit [ns].
   private static let patienceBeyondLimit: Int64 = 4_000_000_000

@@ -22,7 +22,8 @@ final class Connection: CallbackTarget {
   private(set) var isPipeWire = false
   /// Receives the server's answers to `askServer`, on the loop's thread.
   var onDescription: (pa_server_info) -> Void = { _ in }
-  /// Receives the changes that `subscribe` requested, with the index of the changed object.
+  /// Called for each change of a kind that `subscribe` requested, with the index of the changed
+  /// object.
   var onEvent: (pa_subscription_event_type_t, UInt32) -> Void = { _, _ in }
   /// Called on the loop's thread when the server accepts the connection.
   var onReady: () -> Void = {}

@@ -75,8 +75,8 @@ extension OutputStream {
     renderer.pointee.grantedLatency = Int64((queue + sink) * 1e6)
   }
 
-  /// Requests a new buffer for a topped-up stream if the sink reads over 1 ms further ahead than
-  /// assumed. Does nothing if the read-ahead is at most 11 ms.
+  /// Requests a new buffer for a topped-up stream if the sink reads more than 1 ms further ahead
+  /// than assumed. Does nothing if the read-ahead is at most 11 ms.
   private func noteConfiguredSink(_ milliseconds: Double) {
     guard isToppedUp, milliseconds > max(10, place.configuredMilliseconds) + 1 else { return }
     place.configuredMilliseconds = milliseconds

@@ -102,8 +102,8 @@ public final class PulseSinkKeeper: Sendable {
   ///
   /// Returns the exit code: 0, or 1 if the owner is missing or the clean-up failed.
   ///
-  /// - Parameter arguments: the owner of the sinks and, unless it is the default, the server's
-  ///   address.
+  /// - Parameter arguments: the owner of the sinks, and then the server's address unless the server
+  ///   is the default one.
   public static func run(arguments: [String]) -> Int32 {
     for number in [SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE] { signal(number, SIG_IGN) }
     guard let owner = arguments.first else { return 1 }

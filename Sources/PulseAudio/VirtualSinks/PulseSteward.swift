@@ -29,7 +29,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - onChange: receives changed contents on the steward's own thread, or empty contents if the
-  ///     server is lost. It must not call `stop` or `forget`.
+  ///     server is lost. The closure must not call `stop` or `forget`.
   /// - Throws: `systemFailure`.
   package init(
     serverAddress: String? = nil, onChange: @escaping @Sendable (ServerContents) -> Void
@@ -38,7 +38,8 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
     connection = Connection(loop: loop, address: serverAddress)
     collector = ContentsCollector(on: connection)
     self.onChange = onChange
-    // Not `unowned`: a tick may still run while `deinit` waits for the end of the loop.
+    // An `unowned` reference would fail, because a tick may still run while `deinit` waits for the
+    // end of the loop.
     let this = Unmanaged.passUnretained(self)
     connection.onEvent = { _, _ in this._withUnsafeGuaranteedRef { $0.objectChanged() } }
     loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }

@@ -31,8 +31,8 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
   ///   - keeper: the child process that removes the sink if this process dies; nil for none.
   ///   - runtimeFolder: the parent of the FIFO's folder; nil for `XDG_RUNTIME_DIR`.
   ///   - isRemote: whether the server is on another machine; nil to judge by its address.
-  /// - Throws: `unsupportedSampleRate`, or `systemFailure` if the FIFO, its folder or a private
-  ///   pipe cannot be prepared or PulseAudio does not know the layout's channels.
+  /// - Throws: `unsupportedSampleRate`, or `systemFailure` if PulseAudio does not know the layout's
+  ///   channels, or if the FIFO, its folder or a private pipe cannot be prepared.
   package init(
     _ configuration: VirtualSinkConfiguration, output: SinkOutput? = nil,
     keeper: PulseSinkKeeper? = nil, runtimeFolder: String? = nil, isRemote: Bool? = nil,

@@ -34,7 +34,7 @@ final class SinkPipe {
   private static let readsPerCheck = 32
   private(set) var pageCount = 0
 
-  /// Deletes a file at `path`, and creates the FIFO with access for the user alone.
+  /// Deletes any file at `path`, and creates the FIFO with access for the user alone.
   ///
   /// - Throws: `systemFailure`.
   init(path: String, channelCount: Int) throws(SoundServerError) {

@@ -2,7 +2,7 @@
 
 internal import Geometry
 
-/// Interpolates `headToWorld` on the renderer's grid from one pose for each render call.
+/// Interpolates `headToWorld` at the renderer's grid points. Each render call supplies one pose.
 ///
 /// ## Threading
 /// Use it on the rendering thread only. It does not allocate, lock or wait.

@@ -12,9 +12,9 @@ public struct RewritePolicy: Sendable {
   public var keptBand = 0.15 * Double.pi / 180
   /// The error above which sound after the window causes rewriting, in radians.
   public var tailBand = 1 * Double.pi / 180
-  /// The duration of the sound that is checked after the window, in tracker intervals.
+  /// The duration of the checked sound after the window, in tracker intervals.
   public var tailIntervals = 1.5
-  /// The maximum duration of the sound that is checked after the window, in seconds.
+  /// The maximum duration of the checked sound after the window, in seconds.
   public var longestTailSeconds = 0.1
   /// The shortest duration of a correction, in seconds.
   public var stepSeconds = 0.008
@@ -25,7 +25,7 @@ public struct RewritePolicy: Sendable {
   /// The lower limit of the usual duration of a correction, in seconds; see `correctionIntervals`.
   public var correctionSeconds = 0.015
   /// The usual duration of a correction, in tracker intervals. It applies to errors that noise and
-  /// jitter explain.
+  /// jitter can explain.
   public var correctionIntervals = 1.5
   /// The longest duration of a correction, in seconds.
   public var longestCorrectionSeconds = 0.040
@@ -44,7 +44,7 @@ public struct RewritePolicy: Sendable {
   ///
   /// - Parameters:
   ///   - error: the largest angular error in the window, in radians.
-  ///   - tailError: the largest angular error in the sound checked after the window, in radians.
+  ///   - tailError: the largest angular error in the checked sound after the window, in radians.
   ///   - isGoingOn: whether the last check led to rewriting.
   @_noLocks
   public func wantsRewrite(error: Double, tailError: Double, isGoingOn: Bool) -> Bool {

@@ -78,7 +78,8 @@ extension InstructionSet {
     }
   }
 
-  /// Rotates one degree of a soundfield for at most 16 frames; see `Kernels.turnDegree`.
+  /// Rotates the signals of one spherical-harmonic degree of a soundfield, for at most 16 frames;
+  /// see `Kernels.turnDegree`.
   @_noLocks
   public func turnDegree(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
@@ -101,8 +102,8 @@ extension InstructionSet {
     }
   }
 
-  /// Computes one degree of a rotation matrix from degree 1 and the degree below; see
-  /// `Kernels.raiseDegree`.
+  /// Computes the rotation matrix of one spherical-harmonic degree from the matrices of degree 1
+  /// and of the degree below; see `Kernels.raiseDegree`.
   @_noLocks
   public func raiseDegree(
     first: UnsafePointer<Double>, below: UnsafePointer<Double>,

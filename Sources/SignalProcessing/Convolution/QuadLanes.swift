@@ -55,8 +55,8 @@ struct EarSymmetry {
   /// filters: -120 dB.
   private static let tolerance = 1e-12
 
-  /// Finds the symmetry of filters, inputs x taps. Returns nil if there is none or all filters are
-  /// zero.
+  /// Finds the symmetry of the filters `left` and `right`, inputs x taps. Returns nil if there is
+  /// none, or if all filters are zero.
   init?(left: [[Float]], right: [[Float]]) {
     var (even, odd) = ([Int](), [Int]())
     var (total, rest) = (0.0, 0.0)

@@ -6,8 +6,8 @@ internal import CRealtime
 ///
 /// It consists of two Butterworth biquads (Zoelzer, DAFX, 2nd edition, table 2.2).
 public struct LowPass: ~Copyable, @unchecked Sendable {
-  /// The number of frames after which the impulse response stays at least 80 dB below its peak. The
-  /// formula assumes a corner frequency far below the sample rate.
+  /// The number of frames after which the impulse response stays at least 80 dB below its peak. It
+  /// is calculated on the assumption that the corner frequency is far below the sample rate.
   public let tailFrames: Int
   private let b0: Double
   private let a1: Double

@@ -3,7 +3,8 @@
 internal import CRealtime
 
 /// The discrete Fourier transform of `batch` interleaved complex sequences. Value n of sequence b
-/// is at index n * rowStride + b of the input and at index n * batch + b of the result.
+/// is at index n * rowStride + b of the input (see `StageSource`) and at index n * batch + b of the
+/// result.
 ///
 /// The algorithm is Stockham autosort, radix 4, with one radix-2 stage if needed (Stockham 1966;
 /// Van Loan, Computational Frameworks for the FFT, 1992, section 1.7).

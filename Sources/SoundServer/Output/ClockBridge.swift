@@ -58,8 +58,8 @@ package final class ClockBridge: @unchecked Sendable {
   private static let scarcity = 0.001
   /// The increase of the depth when a read has left too little [s].
   private static let increase = 0.002
-  /// At the start and for this time after any increase, a read that has left too little does not
-  /// increase the depth [s].
+  /// For this time after the start and after each increase, a read that has left too little does
+  /// not increase the depth [s].
   private static let increaseInterval = 1.0
   /// The initial time for which reads are observed before the depth is reduced [s].
   private static let observation = 4.0
@@ -87,7 +87,7 @@ package final class ClockBridge: @unchecked Sendable {
     var least = Double.infinity
     /// The duration of the observation so far [s].
     var observed = 0.0
-    /// The duration of sound read since the last increase or, before it, since the start [s].
+    /// The duration of sound read since the last increase; before the first, since the start [s].
     var sinceIncrease = 0.0
     /// How long to observe the reads before the depth is reduced [s].
     var patience = ClockBridge.observation

@@ -58,7 +58,7 @@ package struct Watchdog {
   ///   - lastRequest: the time of the last attempt to fill the queue or, with PipeWire, of the last
   ///     cycle.
   ///   - isRequestDue: whether the server is expected to request audio.
-  ///   - queueDuration: how long the server can play without a request.
+  ///   - queueDuration: how long the server can play without a request [ns].
   package mutating func check(
     now: Int64, lastRequest: Int64, isRequestDue: Bool, queueDuration: Int64
   ) -> Finding? {

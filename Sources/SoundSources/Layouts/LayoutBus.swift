@@ -19,8 +19,8 @@ enum LayoutBus {
   ///
   /// If all layouts are equal, the bus is that layout. Otherwise, if any of them is a soundfield,
   /// the bus is a soundfield of the highest order, with a head-locked pair if any layout has one.
-  /// Without a soundfield, the bus has all loudspeakers that occur. The exception: if no layout has
-  /// both side and back loudspeakers, the bus has only one of these pairs, the first to occur.
+  /// Without a soundfield, the bus has all loudspeakers that occur. However, if no layout has both
+  /// side and back loudspeakers, the bus has at most one of these pairs: the first to occur.
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }

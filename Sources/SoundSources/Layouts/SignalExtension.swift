@@ -10,8 +10,8 @@ private import SignalProcessing
 /// The coefficients minimise the squared forward and backward errors (modified covariance method:
 /// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small value is added to the diagonal of the
 /// covariance matrix, so that the coefficients do not follow the rounding errors of pure tones. If
-/// this prediction exceeds the peak of the past by more than 2 % or cannot be computed, Burg's
-/// method replaces it.
+/// the coefficients cannot be computed, or if their prediction exceeds the peak of the past by more
+/// than 2 %, they are computed by Burg's method instead.
 enum SignalExtension {
   /// The number of prediction coefficients.
   static let order = 64

@@ -28,8 +28,8 @@ extension SoundOpener {
 
   /// Returns the scheme of an address if it is not supported, such as "ftp"; otherwise nil.
   ///
-  /// An input is an address if it starts with ASCII letters or digits followed by "://", and no
-  /// file or folder has that path.
+  /// An input is an address if it starts with ASCII letters or digits followed by "://", and is not
+  /// the path of a file or folder.
   private static func unsupportedScheme(_ input: String) -> String? {
     guard let colon = input.firstIndex(of: ":"), input[colon...].hasPrefix("://") else {
       return nil

@@ -106,8 +106,8 @@ extension HLSSource {
     let reader = try RenditionReader(
       supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
       settings: settings, interrupt: feed.interrupt)
-    // If the sound continues, the reading position is a better estimate of the start than the
-    // playlist.
+    // If the sound continues, the reading position is a better estimate of the start than the time
+    // in the playlist.
     let now = seconds(place.position)
     let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
     let start = place.clock.position(

@@ -102,8 +102,8 @@ private func report(
       + "this run fetched \(outcome.fetched)\(count == 1 ? "" : " of them") (\(size) MB)\n")
 }
 
-/// Returns a line for each run of consecutive segments that are missing for the same reason. After
-/// 20 runs, a line gives the number of the remaining runs.
+/// Returns a line for each run of consecutive segments that are missing for the same reason. If
+/// there are more than 20 runs, one line gives the number of the runs after the 20th.
 private func lines(of missing: [PresentationDownload.Missing]) -> [String] {
   var runs: [(first: PresentationDownload.Missing, last: Int)] = []
   for one in missing {

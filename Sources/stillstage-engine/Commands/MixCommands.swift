@@ -51,8 +51,8 @@ func mixBakeCommand(_ command: ParsedCommand) throws(CommandFailure) {
     file = try BakedFile(path: path, input: input, track: number, sampleRate: source.sampleRate)
   } catch { throw CommandFailure(error.description) }
   defer { file.abort() }
-  // In all styles but `standard`, the mix already contains the effect of the tuning. The file then
-  // gets a new tuning that is computed from the mix.
+  // In all styles but `standard`, the mix already contains the effect of the tuning. With these
+  // styles or without a tuning, the file gets a new tuning that is computed from the mix.
   let generator = MixTuningGenerator(sampleRate: Double(source.sampleRate))
   try readAll(mixed) { planes, frames throws(CommandFailure) in
     generator.append(planes, frames: frames)

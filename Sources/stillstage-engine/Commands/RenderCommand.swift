@@ -124,8 +124,8 @@ private func measureLoudness(
 }
 
 /// Logs the measured loudness, the gain and the true peak after all gains. Prints a note if this
-/// peak exceeds -1 dBTP and the limiter is off. If the sound is too quiet to measure, only prints a
-/// note.
+/// peak exceeds -1 dBTP and the limiter is off. If the sound is too quiet to measure, prints a note
+/// about that and logs nothing.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {

@@ -4,7 +4,7 @@ import CommandSupport
 import Glibc
 import HeadTracking
 
-/// Writes the packets exchanged with a tracker to a file, for `--tracker replay:FILE`.
+/// Writes to a file the packets exchanged with a tracker, for `--tracker replay:FILE`.
 final class RawRecorder {
   let capture = FrameCapture()
   private let descriptor: Int32

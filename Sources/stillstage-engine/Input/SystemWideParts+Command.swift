@@ -10,8 +10,8 @@ import Rendering
 /// The hidden command that runs the keeper of PulseAudio's virtual sinks.
 let keeperCommand = "sink-keeper"
 
-/// Prepares the renderers and the functions that make the virtual sinks, as the options of `sink`
-/// state. Also starts the network tracker that the options name, if any.
+/// Prepares the renderers and the functions that make the virtual sinks, according to the options
+/// of `sink`. Also starts the network tracker that the options name, if any.
 func systemWideParts(_ command: ParsedCommand) throws(CommandFailure) -> SystemWideParts {
   let network = try playedNetworkTracker(command)
   var options = try playerOptions(command, network)

@@ -9,7 +9,7 @@ import SoundServer
 /// Prepares the input that the options demand, and later undoes the resulting changes to the sound
 /// server.
 final class InputPreparation {
-  /// The longest time after a signal for ending the recording and undoing the changes, in ms.
+  /// The longest time after a signal for ending the command and undoing the changes, in ms.
   static let patience = 6000
 
   private let command: ParsedCommand
@@ -17,7 +17,8 @@ final class InputPreparation {
   private var bluetooth: BluetoothMicrophone.Former?
   private var voice: VoiceInput?
 
-  /// Undoes the changes to the sound server that remain from recordings whose process was killed.
+  /// Undoes the changes to the sound server that remain from `record` and `listen` processes that
+  /// were killed.
   init(_ command: ParsedCommand) {
     self.command = command
     for note in InputUndo.undoLeftovers() { printNote(note.withoutControls) }
@@ -26,8 +27,8 @@ final class InputPreparation {
   /// The name of the sink to which the echo canceller plays; nil without the voice mode.
   var realSink: String? { voice?.realSink }
 
-  /// Whether `--bluetooth` or the voice mode is used. The recording then does not change to the
-  /// remembered input when that input becomes available.
+  /// Whether `--bluetooth` or the voice mode is used. If so, the input does not change to the
+  /// remembered one when that one becomes available.
   var isFixed: Bool { voice != nil || bluetooth != nil || command[Options.bluetooth] != .off }
 
   /// Returns the input to record, and makes the changes to the sound server that the options

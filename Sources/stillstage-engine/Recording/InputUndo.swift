@@ -9,8 +9,8 @@ import SoundServer
 import System
 import UserFiles
 
-/// Stores in a file in the user's state folder what a recording changes on the sound server. If the
-/// process is killed, the next `record` or `listen` undoes the changes.
+/// Stores in a file in the user's state folder what `record` or `listen` changes on the sound
+/// server. If the process is killed, the next `record` or `listen` undoes the changes.
 struct InputUndo {
   private struct Content: Codable {
     var bluetooth: BluetoothMicrophone.Former?

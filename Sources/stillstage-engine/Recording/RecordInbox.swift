@@ -49,8 +49,8 @@ final class RecordingLoudness: @unchecked Sendable {
   var integrated: Double? { lock.withLock { _ in meter?.integrated } }
 }
 
-/// The media keys during a recording. There are none if `MediaControls` cannot be created, for
-/// example without a session bus or libsystemd.
+/// The media keys for `record` and `listen`. There are none if `MediaControls` cannot be created,
+/// for example without a session bus or libsystemd.
 ///
 /// ## Threading
 /// The bus's thread adds commands; the main thread takes them.

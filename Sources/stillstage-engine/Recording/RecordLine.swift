@@ -5,7 +5,7 @@ import CommandSupport
 import Glibc
 import Rendering
 
-/// The status line of a recording.
+/// The status line of `record` and `listen`.
 struct RecordLine {
   private static let window = 30.0
   private static let radians = 180 / Double.pi

@@ -9,7 +9,7 @@ import Playback
 import Rendering
 import SoundServer
 
-/// Plays the sound of a recording to the user while it is recorded, and implements `--save-motion`.
+/// Plays the input to the user during `record` or `listen`, and implements `--save-motion`.
 final class RecordListening {
   private let command: ParsedCommand
   private let log: EventLog

@@ -14,7 +14,7 @@ import Rendering
 import SoundServer
 import Synchronization
 
-/// A recording on the terminal: keys, status line, events and summary.
+/// Runs `record` or `listen` on the terminal: keys, status line, events and summary.
 final class RecordSession {
   private static let gainStep = 1.0
   /// The user is warned when the free disk space will last for less than this time: 60 s plus the

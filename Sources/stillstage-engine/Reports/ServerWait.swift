@@ -6,7 +6,7 @@ import Glibc
 import HLS
 import Synchronization
 
-/// Shows the server that a request of this process is waiting for.
+/// Shows which server a request of this process is waiting for.
 enum ServerWait {
   private struct State {
     var wait: FetchWait?

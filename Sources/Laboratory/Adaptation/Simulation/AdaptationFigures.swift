@@ -10,8 +10,8 @@ package struct AdaptationFigures: Sendable, Equatable {
   package var flipsPerMinute: Double
   /// Time with multichannel sound, in percent of the time from the first sound to the end.
   package var multichannelPercent: Double
-  /// The time, in s, for which stereo plays although the connection has recovered: the mean over
-  /// the stretches of stereo. A stretch without such time does not count; nil if none counts.
+  /// The mean time, in s, for which stereo plays although the connection has recovered. The mean
+  /// is over the stretches of stereo in which this happens; nil if there are none.
   package var restoreSeconds: Double?
   /// Time from opening to the first sound, in s; nil if nothing played.
   package var startSeconds: Double?

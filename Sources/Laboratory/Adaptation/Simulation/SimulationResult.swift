@@ -28,6 +28,6 @@ package struct SimulationResult: Sendable {
   /// The time of the first sound; nil if nothing played.
   package var startSeconds: Double?
   package var fetchedBits = 0.0
-  /// The bits in `fetchedBits` from stopped downloads and unused replacements.
+  /// The bits of stopped downloads and unused replacements, which `fetchedBits` includes.
   package var wastedBits = 0.0
 }
