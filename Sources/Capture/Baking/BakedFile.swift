@@ -53,8 +53,8 @@ public final class BakedFile {
     guard MovieBody.stereoRates.contains(sampleRate) else {
       throw BakingError(
         path: path,
-        reason: "the stereo track of a mix cannot have the recording's sample rate, \(sampleRate) Hz; "
-          + "convert the recording first, for example with 'ffmpeg -i IN -ar 48000 OUT'")
+        reason: "the stereo track of a mix cannot have the recording's sample rate, \(sampleRate) "
+          + "Hz; convert the recording first, for example with 'ffmpeg -i IN -ar 48000 OUT'")
     }
     (self.path, self.input) = (path, input)
     isMovie = suffix == ".mov" || suffix == ".qta"
