@@ -21,7 +21,8 @@ public struct BinauralFilters: Sendable {
   /// The impulse response of the headphone equaliser; nil if there is none.
   ///
   /// The filters include the equaliser unless `planeWaves` is set. Signal paths that bypass the
-  /// filters must apply the equaliser. If `planeWaves` is set, all signal paths must apply it.
+  /// filters must apply the equaliser; if `planeWaves` is set, all signal paths must apply the
+  /// equaliser.
   public internal(set) var equaliser: [Float]?
 
   /// The delay of the ear signals relative to the impulse responses of the set, in s. Direct

@@ -277,7 +277,7 @@ public final class Renderer: @unchecked Sendable {
     let isKept = history.isKept
     let isPlainHeard = plainGain.isAudible
     if isPlainHeard { plain.process(source.planes, into: side.planes, frames: count) }
-    // With a history, `ears` also carries a copy of the part that turns with the head (planes 2
+    // With a history, `ears` also carries a copy of the part that is rotated (planes 2
     // and 3) and the gain applied to it (plane 4).
     let planes = isKept ? 5 : 2
     if isKept { for i in 0..<count { ears.planes[4][i] = 1 } }
@@ -321,7 +321,7 @@ public final class Renderer: @unchecked Sendable {
     history.store(.sumLeft, at: first, ears.planes[0], count)
     history.store(.sumRight, at: first, ears.planes[1], count)
     for ear in 0..<2 {
-      // The part that does not turn is the sum minus the part that turns.
+      // The part that is not rotated is the sum minus the rotated part.
       let (sum, turned) = (ears.planes[ear], ears.planes[2 + ear])
       for i in 0..<count { turned[i] = sum[i] - turned[i] }
     }

@@ -17,9 +17,9 @@ extension Options {
   public static let input = CommandOption<InputArgument>(
     "input", "ID|auto", .input, default: .auto, shown: "auto",
     help: """
-      Input to record, by the ID that 'stillstage inputs' lists. 'auto' chooses the remembered \
-      input or, if there is none or it is missing, the default input or another one, but never a \
-      monitor.
+      Input to record or listen to, by the ID that 'stillstage inputs' lists. 'auto' chooses the \
+      remembered input or, if there is none or it is missing, the default input or another one, \
+      but never a monitor.
       """)
   public static let recordGain = CommandOption<Double>(
     "gain", "DB", .number(-60...60), default: 0, shown: "0",
@@ -44,7 +44,7 @@ extension Options {
       """)
   public static let channels = CommandOption<String?>(
     "channels", "LIST", .text, shown: "all",
-    help: "Input channels to record, counted from 1, such as 3-6 or 1,2,5.")
+    help: "Channels of the input to use, counted from 1, such as 3-6 or 1,2,5.")
   public static let codec = CommandOption<CodecChoice>(
     "codec", "CODEC", .words, default: .pcm24, shown: "pcm24",
     help: """

@@ -77,17 +77,17 @@ struct RecordSettings {
       guard count > 2 else { return }
       throw .usage(
         count == 4
-          ? "four channels would be recorded from '\(input.name)'; say what they are with "
+          ? "four channels of '\(input.name)' would be used; say what they are with "
             + "'--mic-format ambix', 'fuma' or 'a-format', or choose other channels with "
             + "'--channels'"
-          : "\(count) channels would be recorded from '\(input.name)'; select the "
-            + "microphone's channels with '--channels', and say what they are with '--mic-format'")
+          : "\(count) channels of '\(input.name)' would be used; select the microphone's channels "
+            + "with '--channels', and say what they are with '--mic-format'")
     }
     guard microphone.channelCount == count else {
       throw .usage(
         "'--mic-format \(name(of: microphone))' is for "
           + (microphone.channelCount == 1 ? "1 channel" : "\(microphone.channelCount) channels")
-          + ", but \(count) would be recorded from '\(input.name)'; choose other channels with "
+          + ", but \(count) of '\(input.name)' would be used; choose other channels with "
           + "'--channels', or choose another format")
     }
   }
