@@ -278,15 +278,19 @@ class Commands:
         server.listen(4)
         while True:
             connection, _ = server.accept()
-            with connection, connection.makefile("rw") as stream:
-                self.talk(connection, stream)
+            try:
+                with connection, connection.makefile("r") as stream:
+                    self.talk(connection, stream)
+            except OSError:
+                pass  # The client does not wait for its answers.
 
     def talk(self, connection, stream):
         def hear(text):
             try:
                 connection.sendall(text.encode())
             except OSError:
-                LISTENERS.remove(hear)
+                if hear in LISTENERS:
+                    LISTENERS.remove(hear)
 
         for line in stream:
             if line.strip() == "follow":

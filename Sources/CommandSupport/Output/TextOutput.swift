@@ -67,7 +67,8 @@ package struct TextOutput {
     let reason = String(cString: strerror(errno))
     // A network file system may report a full disk only when the file is closed.
     let isClosed = close(descriptor) == 0
-    guard isWritten, isClosed else { throw failure(reason) }
+    guard isWritten else { throw failure(reason) }
+    guard isClosed else { throw failure(String(cString: strerror(errno))) }
   }
 
   private static func folder(of path: String) -> String {

@@ -279,22 +279,23 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
   public func status(now: Int64) -> HeadPoseStatus {
     trunk.producer.withLock { producer in
-      let interval = producer.stage.conditioner.clock.interval
+      let conditioner = producer.stage.conditioner
+      let interval = conditioner.clock.interval
       let age = producer.latest.map { now - $0.time }
       return HeadPoseStatus(
-        freshness: Self.freshness(age: age, interval: interval), pose: rendered.latest ?? .identity,
+        freshness: Self.freshness(age: age, interval: conditioner.interval), pose: rendered.latest ?? .identity,
         latestSample: producer.latest, rate: interval > 0 ? 1e9 / interval : 0,
         ageMilliseconds: age.map { Double($0) * 1e-6 }, acceptedCount: producer.accepted,
         rejectedCount: producer.rejected,
-        discontinuityCount: Int(producer.stage.conditioner.breaks),
+        discontinuityCount: Int(conditioner.breaks),
         isDeviceRelative: producer.stage.isDeviceRelative(now: now))
     }
   }
 
-  private static func freshness(age: Int64?, interval: Double) -> HeadPoseStatus.Freshness {
+  private static func freshness(age: Int64?, interval: Int64) -> HeadPoseStatus.Freshness {
     guard let age else { return .waiting }
     let settings = HeadToStageTimeline.Settings.default
-    let limit = settings.staleLimit(Int64(interval))
+    let limit = settings.staleLimit(interval)
     if age <= limit { return .fresh }
     return age <= limit + settings.easeToFront ? .stale : .lost
   }

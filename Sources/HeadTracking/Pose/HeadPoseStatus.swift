@@ -8,8 +8,8 @@ public struct HeadPoseStatus: Sendable, Equatable {
     /// No sample has been accepted yet.
     case waiting
     case fresh
-    /// The newest sample is older than 120 ms and older than five sampling intervals. The pose
-    /// eases to the front.
+    /// The newest sample is older than 120 ms and older than five sampling intervals, which count
+    /// as at most 0.5 s each. The pose eases to the front.
     case stale
     /// The newest sample has been stale for more than one second.
     case lost

@@ -74,7 +74,7 @@ package struct SampleConditioner: Sendable {
   var frameYaw: Double { 2 * realtime_atan2(frame.z, frame.w) }
 
   /// The sampling interval, in nanoseconds, clamped to 0.25 ... 500 ms; 20 ms until it is known.
-  private var interval: Int64 {
+  var interval: Int64 {
     clock.interval > 0 ? Int64(max(250_000, min(clock.interval, 500_000_000))) : 20_000_000
   }
 

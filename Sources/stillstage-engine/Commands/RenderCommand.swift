@@ -19,8 +19,12 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting(
     [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
     by: [output, command[Options.events]])
+  try requireWAVName(output)
   // A pose on the command line takes precedence over a recording among the user's defaults.
-  let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
+  let wantsPose = command.isGiven(Options.pose)
+  if wantsPose, command.isGiven(Options.motion) {
+    throw .usage("--pose cannot be combined with --motion; omit one of them")
+  }
   if command[Options.renderTarget] == .ambienceAndSpeech { try refuseStem(settings) }
   let target = OutputLayout(command[Options.renderTarget])
   if target != nil, command.isGiven(Options.limiter), command[Options.limiter] {
@@ -84,6 +88,17 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     events.warning(text)
   }
   try input.requireWhole(source)
+}
+
+/// Throws a usage error if the name of the output file belongs to another audio format.
+private func requireWAVName(_ path: String) throws(CommandFailure) {
+  let others = [
+    ".aac", ".aif", ".aiff", ".flac", ".m4a", ".mka", ".mov", ".mp3", ".mp4", ".ogg", ".opus",
+  ]
+  guard let suffix = others.first(where: path.lowercased().hasSuffix) else { return }
+  throw .usage(
+    "render writes WAV files, not \(suffix); choose a name that ends in .wav, and convert the file "
+      + "afterwards, for example with ffmpeg")
 }
 
 /// Throws a usage error if the style is a single stem.

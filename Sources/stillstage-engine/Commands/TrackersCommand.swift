@@ -143,7 +143,8 @@ private func evidenceNote(_ trackers: [TrackerDescription]) -> String {
   return """
 
     \(parts.joined(separator: "\n"))
-    If yours behaves differently, please report it with a recording: trackers watch ID --record FILE
+    If yours behaves differently, please report it with a recording:
+    stillstage trackers watch ID --record FILE.csv
 
     """
 }

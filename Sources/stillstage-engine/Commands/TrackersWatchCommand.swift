@@ -22,6 +22,7 @@ func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let result = Result { () throws(CommandFailure) in try watch(source, events, flush) }
   tracker.stop()
   try flush()
+  if let recorder { printNote(recorder.summary) }
   try result.get()
 }
 

@@ -7,15 +7,20 @@ import HeadTracking
 import Synchronization
 
 /// Writes a tracker's samples as CSV: the orientation and, if the first sample has raw data, the
-/// raw data.
+/// raw data. An existing file is replaced when the first sample is written.
 final class MotionRecorder: Sendable {
   private let waiting = Mutex<[TrackerMeasurement]>([])
   private let state = Mutex(State())
   private let descriptor: Int32
   private let path: String
 
+  /// Whether the file did not exist before.
+  private let isNew: Bool
+
   private struct State {
+    /// The time of the first sample; nil before it is written.
     var first: Int64?
+    var count = 0
     var last = Int64.min
     var isRaw = false
     var hasField = false
@@ -23,13 +28,17 @@ final class MotionRecorder: Sendable {
 
   init(path: String) throws(CommandFailure) {
     self.path = path
-    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    isNew = access(path, F_OK) != 0
+    descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
       throw cannotWrite(path)
     }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    if isNew, state.withLock({ $0.first == nil }) { unlink(path) }
+    close(descriptor)
+  }
 
   func add(_ measurement: TrackerMeasurement) { waiting.withLock { $0.append(measurement) } }
 
@@ -41,11 +50,27 @@ final class MotionRecorder: Sendable {
       defer { waiting = [] }
       return waiting
     }
-    let text = state.withLock { state in
-      measurements.reduce(into: "") { $0 += Self.row($1, &state) }
+    let (text, isFirst) = state.withLock { state in
+      let isFirst = state.first == nil
+      return (measurements.reduce(into: "") { $0 += Self.row($1, &state) }, isFirst)
     }
-    guard text.isEmpty || write(text, to: descriptor) else {
+    guard !text.isEmpty else { return }
+    // A pipe or a device cannot be truncated, and need not be.
+    if isFirst { _ = ftruncate(descriptor, 0) }
+    guard write(text, to: descriptor) else {
       throw cannotWrite(path)
+    }
+  }
+
+  /// What was recorded, for the user.
+  var summary: String {
+    state.withLock { state in
+      guard let first = state.first else {
+        return "no samples arrived, so \(path) was not written"
+      }
+      let seconds = Double(state.last - first) * 1e-9
+      let samples = state.count == 1 ? "1 sample" : "\(state.count) samples"
+      return "recorded \(samples) (\((seconds * 10).rounded() / 10) s) to \(path)"
     }
   }
 
@@ -63,6 +88,7 @@ final class MotionRecorder: Sendable {
     guard time > state.last, let first = state.first else { return text }
     guard (measurement.inertial != nil) == state.isRaw else { return text }
     state.last = time
+    state.count += 1
     // Whole microseconds keep the numbers short.
     var numbers = [(Double(time - first) * 1e-3).rounded() / 1e6]
     if let raw = measurement.inertial {

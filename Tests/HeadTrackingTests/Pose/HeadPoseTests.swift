@@ -231,6 +231,19 @@ import Testing
     #expect(source.status(now: last + 1_121_000_000).freshness == .lost)
   }
 
+  @Test("The state of a tracker with rare samples agrees with its pose, which holds for 2.5 s")
+  func statusOfRareSamples() {
+    let source = HeadPoseSource()
+    let start = PoseSimulation.origin
+    for index in 0..<4 {
+      source.push(HeadSample(time: start + Int64(index) * 6_000_000_000, headToWorld: .identity))
+    }
+    let last = start + 18_000_000_000
+    #expect(source.status(now: last + 2_490_000_000).freshness == .fresh)
+    #expect(source.status(now: last + 2_510_000_000).freshness == .stale)
+    #expect(source.status(now: last + 3_510_000_000).freshness == .lost)
+  }
+
   @Test func poseComesToRestWhenSamplesStop() {
     let source = HeadPoseSource()
     let start = PoseSimulation.origin
