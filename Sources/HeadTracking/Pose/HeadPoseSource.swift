@@ -283,7 +283,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
       let interval = conditioner.clock.interval
       let age = producer.latest.map { now - $0.time }
       return HeadPoseStatus(
-        freshness: Self.freshness(age: age, interval: conditioner.interval), pose: rendered.latest ?? .identity,
+        freshness: Self.freshness(age: age, interval: conditioner.interval),
+        pose: rendered.latest ?? .identity,
         latestSample: producer.latest, rate: interval > 0 ? 1e9 / interval : 0,
         ageMilliseconds: age.map { Double($0) * 1e-6 }, acceptedCount: producer.accepted,
         rejectedCount: producer.rejected,
