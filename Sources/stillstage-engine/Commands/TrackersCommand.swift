@@ -85,7 +85,7 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
     To get permission for a tracker, add the following to /etc/udev/rules.d/70-stillstage.rules
       \(lines.joined(separator: "\n  "))
     and reconnect the tracker. 'make install-udev' in the source folder installs the rules for all
-    trackers that Stillstage knows.
+    trackers with known vendor and product numbers.
 
     """
   let group = """
