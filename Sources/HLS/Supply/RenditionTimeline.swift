@@ -45,7 +45,8 @@ struct RenditionTimeline {
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }
-    let ahead = Int(((end - other.end) / usual).rounded())
+    // The quotient is huge if the last segment is very short.
+    let ahead = Int(max(-1, min(1e6, (end - other.end) / usual)).rounded())
     follower.follow(other.follower, ahead: ahead, at: now)
   }
 

@@ -41,6 +41,18 @@ import Testing
     #expect(abs(timeline.origin(of: playlist(90..<93)) - (timeline.end - 3 * 3.84)) < 1e-9)
   }
 
+  @Test(
+    "A last segment of almost no duration does not stop the alignment",
+    arguments: [(8, 46.08), (12, 61.44)])
+  func alignmentWithAVeryShortSegment(_ first: Int, end: Double) {
+    let other = timeline(playlist(10..<15), origin: 38.4)
+    var short = playlist(first..<first + 5)
+    short.segments[4].duration = 1.16e-20
+    var timeline = timeline(short)
+    timeline.align(to: other, at: 1)
+    #expect(abs(timeline.end - end) < 1e-6)
+  }
+
   @Test func segmentThatIsAboutToEndIsSkipped() {
     let timeline = timeline(playlist(0..<3))
     #expect(timeline.segment(at: 3.7)?.segment.sequence == 1)
