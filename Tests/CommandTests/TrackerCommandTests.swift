@@ -48,7 +48,7 @@ import Testing
     #expect(lines[2].hasPrefix("SN-0002"))
     #expect(
       lines[4].hasPrefix("The drivers of these trackers were verified with protocol descriptions"))
-    #expect(lines.count == 7)
+    #expect(lines.count == 8)
     let json = try self.run(["--count", "2"], [Stillstage.path, "trackers", "--json"])
     let text = output(json).joined(separator: "\n")
     #expect(text.hasPrefix("[\n") && text.hasSuffix("\n]\n"))

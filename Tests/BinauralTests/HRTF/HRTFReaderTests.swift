@@ -32,7 +32,7 @@ struct HRTFReaderTests {
     ("ir-short", "Data.IR has 7936 elements"), ("ir-missing", "Data.IR has 0 elements"),
     ("samples-0", "N = 0 samples"), ("samples-8", "N = 8 samples"),
     ("samples-many", "N = 65537 samples"), ("measurements-wrapping", "M = 2147483710"),
-    ("measurements-3", "it has 3 directions"), ("receivers-1", "receivers is R = 1;"),
+    ("measurements-3", "it has at most 3 directions"), ("receivers-1", "receivers is R = 1;"),
     ("receivers-4", "receivers is R = 4;"), ("no-shuffle", "h5repack"),
     ("level-low", "level is -777.3 dB; -60 to 60 dB"), ("level-high", "level is 122.7 dB"),
     ("room-responses", "MultiSpeakerBRIR"), ("transfer-functions", "DataType is TF"),

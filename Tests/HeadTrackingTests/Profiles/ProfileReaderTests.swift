@@ -30,7 +30,10 @@ import Testing
       ("{\n\n\"schema\": 1\n", 4, "a comma or }"), ("[]", 1, "must be an object"),
       ("{\"schema\": 1,\n\"name\": 5}", 2, "'name' must be a string"),
       ("{\"schema\": 1, \"name\": \"n\",\n\"link\": \"usb\"}", 2, "one of hid, midi, serial"),
-      ("{\(good),\n\"signals\": {\n\"yaw\": {\"name\": \"b\"}}}", 2, "no number 'b' for yaw"),
+      (
+        "{\(good),\n\"signals\": {\n\"yaw\": {\"name\": \"b\"}}}", 2,
+        "does not contain '{b}' for yaw"
+      ),
       ("{\(good),\n\"signals\": {\n\"jaw\": {\"name\": \"a\"}}}", 3, "'jaw' is unknown"),
       ("{\(good),\n\"axes\": \"x,x,z\",\"signals\":{\"yaw\":{\"name\":\"a\"}}}", 2, "x,x,z"),
       (
