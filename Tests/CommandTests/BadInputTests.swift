@@ -39,6 +39,12 @@ import Testing
       code: 2),
     Case(arguments: "render $/good.wav -o $/out.wav --track 2", says: "no audio track 2"),
     Case(arguments: "render $/good.wav -o $/folder", says: "directory"),
+    Case(
+      arguments: "render $/good.wav -o $/out.FLAC", says: "render writes WAV files, not .flac",
+      code: 2),
+    Case(
+      arguments: "render $/good.wav -o $/out.wav --pose 1,0,0 --motion $/broken.csv",
+      says: "--pose cannot be combined with --motion", code: 2),
     Case(arguments: "render $/good.wav -o $/no/out.wav", says: "no such file"),
   ]
 

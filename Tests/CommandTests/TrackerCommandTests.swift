@@ -114,6 +114,21 @@ import Testing
     #expect(last?.contains("reporting=840 power=855") == true)
   }
 
+  @Test("A recording is replaced only when a sample arrives")
+  func anExistingRecordingIsKeptWithoutSamples() throws {
+    let folder = TemporaryFolder()
+    let (known, new) = (try folder.write("t,w,x,y,z\n", to: "head.csv"), folder.file("new.csv"))
+    for path in [known, new] {
+      let run = try run([], [Stillstage.path, "trackers", "watch", "nobody", "--record", path])
+      #expect(run.exitCode == 1)
+    }
+    #expect(try text("head.csv", in: folder) == "t,w,x,y,z\n" && access(new, F_OK) != 0)
+    let watch = "timeout -s INT 2.5 \(Stillstage.path) trackers watch SN-0001 --record \(known)"
+    let run = try run([], ["sh", "-c", watch])
+    #expect(run.errors.contains("note: recorded ") && run.errors.contains(" samples ("))
+    #expect(try text("head.csv", in: folder).split(separator: "\n").count > 50)
+  }
+
   @Test func trackerThatDoesNotAnswerDoesNotDelayTheEnd() throws {
     let clock = ContinuousClock()
     let deaf = ["--deaf", "1"]
