@@ -70,7 +70,7 @@ final class MotionRecorder: Sendable {
       }
       let seconds = Double(state.last - first) * 1e-9
       let samples = state.count == 1 ? "1 sample" : "\(state.count) samples"
-      return "recorded \(samples) (\((seconds * 10).rounded() / 10) s) to \(path)"
+      return "recorded \(samples) (\(decimal(seconds, 1)) s) to \(path)"
     }
   }
 
